@@ -1,0 +1,45 @@
+/** Random access to bytes that never change: an R2 object, a file, a buffer. */
+export interface ByteRange {
+  /** Length of the whole, in bytes. */
+  readonly size: number
+  /** Exactly `length` bytes from `offset`. @throws RangeError if the range is not inside the whole. */
+  read(offset: number, length: number): Promise<Uint8Array>
+  /** The same bytes as a byte stream, for copying: nothing is read before it is asked for. */
+  stream(offset: number, length: number): ReadableStream<Uint8Array>
+}
+
+/** A range over bytes in memory. */
+export class BufferRange implements ByteRange {
+  readonly #bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  get size(): number {
+    return this.#bytes.length
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    assertRange(this, offset, length)
+    return this.#bytes.subarray(offset, offset + length)
+  }
+
+  stream(offset: number, length: number): ReadableStream<Uint8Array> {
+    assertRange(this, offset, length)
+    const bytes = this.#bytes.slice(offset, offset + length)
+    return new ReadableStream({
+      type: 'bytes',
+      start(controller) {
+        if (bytes.length > 0) controller.enqueue(bytes)
+        controller.close()
+      },
+    })
+  }
+}
+
+export function assertRange(range: { readonly size: number }, offset: number, length: number): void {
+  if (offset < 0 || length < 0 || offset + length > range.size) {
+    throw new RangeError(`bytes ${offset}+${length} are outside of ${range.size}`)
+  }
+}
