@@ -1,8 +1,13 @@
 import { GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
-import { oidFromBytes } from '../bytes/oid.ts'
+import { oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import type { OidTable } from '../bytes/oid-table.ts'
-import { commitLinks, MalformedObjectError, tagLinks, visitTreeLinks } from '../object/links.ts'
-import { COMMIT, type ObjectType, objectTypeName, TAG, TREE } from '../object/object-type.ts'
+import { parseCommit } from '../object/commit.ts'
+import { isDirectory, isGitlink } from '../object/file-mode.ts'
+import { MalformedObjectError } from '../object/malformed-object-error.ts'
+import { COMMIT, type ObjectType, TAG, TREE } from '../object/object-type.ts'
+import { parseSignature } from '../object/signature.ts'
+import { parseTag } from '../object/tag.ts'
+import { TreeReader } from '../object/tree.ts'
 
 /** Set in a tree's children where the child is a tree itself. */
 export const IS_TREE = 0x80000000
@@ -43,7 +48,7 @@ export class ObjectLinks {
       else if (type === TAG) this.#addTag(ordinal, bytes)
     } catch (error) {
       if (!(error instanceof MalformedObjectError)) throw error
-      this.malformed.push(`${objectTypeName(type)} ${oidFromBytes(oid)}: ${error.message}`)
+      this.malformed.push(`${oidFromBytes(oid)}: ${error.message}`)
     }
   }
 
@@ -52,11 +57,13 @@ export class ObjectLinks {
     const number = this.#ids.intern(oid)
     if (this.hasTree(number)) return
     const start = this.#children.length
-    visitTreeLinks(bytes, (at, kind) => {
-      if (kind === 'commit') return
-      const child = this.#ids.intern(bytes, at)
-      this.#children.push(kind === 'tree' ? child + IS_TREE : child)
-    })
+    const entries = new TreeReader(bytes)
+    while (entries.next()) {
+      // A submodule's commit lives in another repository.
+      if (isGitlink(entries.mode)) continue
+      const child = this.#ids.intern(bytes, entries.oidAt)
+      this.#children.push(isDirectory(entries.mode) ? child + IS_TREE : child)
+    }
     while (this.#starts.length <= number) {
       this.#starts.push(0)
       this.#ends.push(0)
@@ -75,18 +82,18 @@ export class ObjectLinks {
   }
 
   #addCommit(ordinal: number, bytes: Uint8Array): void {
-    const { tree, parents, time } = commitLinks(bytes)
+    const { tree, parents, committer } = parseCommit(bytes)
     this.commits.push({
       ordinal,
-      tree: this.#ids.intern(tree),
-      parents: parents.map((parent) => this.#ids.intern(parent)),
-      time,
+      tree: this.#ids.intern(oidToBytes(tree)),
+      parents: parents.map((parent) => this.#ids.intern(oidToBytes(parent))),
+      time: parseSignature(committer).time ?? 0,
     })
   }
 
   #addTag(ordinal: number, bytes: Uint8Array): void {
-    const { target, type } = tagLinks(bytes)
-    this.tags.push({ ordinal, target: this.#ids.intern(target), type })
+    const { target, targetType } = parseTag(bytes)
+    this.tags.push({ ordinal, target: this.#ids.intern(oidToBytes(target)), type: targetType })
   }
 }
 

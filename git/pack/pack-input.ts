@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { OID_BYTES } from '../bytes/oid.ts'
 import { PackError } from './entry-header.ts'
 
-const INITIAL_WINDOW = 256 * 1024
+const INITIAL_WINDOW = 512 * 1024
 
 /**
  * The bytes of an arriving pack as a window that slides: what has been read is dropped, what is wanted is filled in.
