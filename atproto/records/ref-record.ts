@@ -37,7 +37,13 @@ export function decodeRefsRecord(rkey: string, json: unknown, skip: (reason: str
   return { entries, ...(record.landing === undefined ? {} : { landing: record.landing }) }
 }
 
-function checkEntry(entry: { name: string; target?: string | null; peeled?: string; seq: number; pack?: string }): RefEntry {
+function checkEntry(entry: {
+  name: string
+  target?: string | null
+  peeled?: string
+  seq: number
+  pack?: string
+}): RefEntry {
   const { name, target, peeled, seq, pack } = entry
   const fault = (reason: string) => new InvalidRecordError(`${JSON.stringify(name)}: ${reason}`)
   if (!isRecordableRefName(name)) throw fault('is no name of a ref')
@@ -61,7 +67,10 @@ function isRecordableRefName(name: string): boolean {
   if (!name.startsWith('refs/') || /[\0-\x20\x7f~^:?*[\\]/.test(name) || name.includes('..') || name.includes('@{')) {
     return false
   }
-  return name.isWellFormed() && name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  return (
+    name.isWellFormed() &&
+    name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  )
 }
 
 /** The JSON to store. */
