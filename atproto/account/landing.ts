@@ -23,6 +23,7 @@ export interface Landing {
   readonly repo: string
   /** The record of a repository that this landing creates, or null. */
   readonly create: RepoRecord | null
+  /** `rkey` is the whole record key, `packKey(repo, tid)`. */
   readonly pack: { readonly rkey: string; readonly record: PackRecord } | null
   readonly moves: readonly RefMove[]
   /** All moves or none. */
