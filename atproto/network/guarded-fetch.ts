@@ -103,7 +103,12 @@ function limitBody(response: Response, host: string, maxBytes: number, timeout: 
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
-function limitStream(source: ReadableStream<Uint8Array>, host: string, maxBytes: number, timeout: number): ReadableStream<Uint8Array> {
+function limitStream(
+  source: ReadableStream<Uint8Array>,
+  host: string,
+  maxBytes: number,
+  timeout: number,
+): ReadableStream<Uint8Array> {
   const reader = source.getReader()
   let received = 0
   return new ReadableStream<Uint8Array>(

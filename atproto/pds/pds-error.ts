@@ -9,7 +9,14 @@ export class PdsError extends Error {
   /** Seconds after which a try may succeed, where the PDS said so. */
   readonly retryAfter: number | null
 
-  constructor(host: string, status: number, error: string, message: string, retryAfter: number | null, options?: ErrorOptions) {
+  constructor(
+    host: string,
+    status: number,
+    error: string,
+    message: string,
+    retryAfter: number | null,
+    options?: ErrorOptions,
+  ) {
     super(`${host} answered ${status}${error ? ` ${error}` : ''}${message ? `: ${message}` : ''}`, options)
     this.host = host
     this.status = status

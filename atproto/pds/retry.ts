@@ -20,7 +20,8 @@ const FIRST_PAUSE = 200
  */
 export async function retryRead<T>(read: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
   const { attempts = 3, maxPause = 5_000, random = Math.random } = options
-  const sleep = options.sleep ?? ((milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)))
+  const sleep =
+    options.sleep ?? ((milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)))
   for (let attempt = 1; ; attempt++) {
     try {
       return await read()

@@ -1,4 +1,4 @@
-import { BlobRef as LexiconBlob } from '@atproto/lexicon'
+import type { BlobRef as LexiconBlob } from '@atproto/lexicon'
 import { isOid } from '../../git/bytes/oid.ts'
 import { PACK_COLLECTION } from './collections.ts'
 import { checkRecord } from './lexicon.ts'

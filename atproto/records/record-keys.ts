@@ -58,5 +58,8 @@ export function parseRefsKey(key: string): { repo: string; shard: number; seq: n
  * slurs in record keys: letters beyond `f` would one day spell one, and that branch could never be pushed.
  */
 export function nameHash(name: string): string {
-  return createHash('sha256').update(name, 'utf8').digest('hex').slice(0, NAME_HASH_BYTES * 2)
+  return createHash('sha256')
+    .update(name, 'utf8')
+    .digest('hex')
+    .slice(0, NAME_HASH_BYTES * 2)
 }

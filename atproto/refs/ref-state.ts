@@ -12,5 +12,7 @@ export interface RefState {
   readonly seq: number
   /** Record key of the pack that it needs. */
   readonly pack: string | null
-  readonly at: { readonly kind: 'loose' } | { readonly kind: 'packed'; readonly shard: number; readonly shardSeq: number }
+  readonly at:
+    | { readonly kind: 'loose' }
+    | { readonly kind: 'packed'; readonly shard: number; readonly shardSeq: number }
 }
