@@ -45,13 +45,13 @@ export function judge(batch: Batch, landed: boolean, stored: StoredRefs, head: n
     const now = stored.refs.get(move.name) ?? null
     if (!sameRecord(now, move.from)) changed = true
     // A ref is moved from a value, as git means it: that it went away and came back meanwhile is no reason to refuse.
-    if (valueOf(now) === valueOf(move.from)) open.push({ ...move, from: now })
+    if (targetOf(now) === targetOf(move.from)) open.push({ ...move, from: now })
     else lost.push({ move, state: now })
   }
   return { landed, open, lost, changed }
 }
 
-function valueOf(state: RefState | null): Oid | null {
+function targetOf(state: RefState | null): Oid | null {
   return state?.target ?? null
 }
 

@@ -6,7 +6,7 @@ import { refKey, refsKey } from '../records/record-keys.ts'
 import type { RefEntry } from '../records/record-types.ts'
 import { encodeRefRecord, encodeRefsRecord } from '../records/ref-record.ts'
 import { encodeRepoRecord } from '../records/repo-record.ts'
-import { HEAD_SHARD, refState } from './merge.ts'
+import { HEAD_SHARD } from './merge.ts'
 import type { RefState } from './ref-state.ts'
 
 /**
