@@ -1,0 +1,50 @@
+import { isOid, type Oid } from '../bytes/oid.ts'
+import { asciiText, firstHeader, type Header, readHeaders } from './header-lines.ts'
+import { MalformedObjectError } from './malformed-object-error.ts'
+import { COMMIT } from './object-type.ts'
+
+/** A commit. All text is bytes as the commit has them; {@link decodeText} shows them. */
+export interface Commit {
+  readonly tree: Oid
+  readonly parents: readonly Oid[]
+  /** The author line after its key; empty where there is none. See {@link parseSignature}. */
+  readonly author: Uint8Array
+  readonly committer: Uint8Array
+  /** Value of the `encoding` header, or null: UTF-8. */
+  readonly encoding: string | null
+  /** All headers in their order, known or not: `gpgsig`, `mergetag`, doubled ones. */
+  readonly headers: readonly Header[]
+  readonly message: Uint8Array
+}
+
+const NOTHING = new Uint8Array(0)
+
+/**
+ * Reads a commit as git's own parser does: the tree line and the parent lines must stand first, the rest may be
+ * missing, doubled or odd, and the first of a doubled header counts.
+ *
+ * @throws {@link MalformedObjectError} if there is no tree line, or a tree or parent line holds no object id.
+ */
+export function parseCommit(bytes: Uint8Array): Commit {
+  const { headers, messageAt } = readHeaders(bytes)
+  const tree = headers[0]
+  if (tree?.key !== 'tree') throw new MalformedObjectError(COMMIT, 'no tree line')
+  const parents: Oid[] = []
+  for (let i = 1; headers[i]?.key === 'parent'; i++) parents.push(parseOid(headers[i]!))
+  const encoding = firstHeader(headers, 'encoding')
+  return {
+    tree: parseOid(tree),
+    parents,
+    author: firstHeader(headers, 'author') ?? NOTHING,
+    committer: firstHeader(headers, 'committer') ?? NOTHING,
+    encoding: encoding === null ? null : asciiText(encoding),
+    headers,
+    message: bytes.subarray(messageAt),
+  }
+}
+
+function parseOid(header: Header): Oid {
+  const oid = asciiText(header.value)
+  if (!isOid(oid)) throw new MalformedObjectError(COMMIT, `${header.key} line without an object id`)
+  return oid
+}

@@ -1,0 +1,40 @@
+import { isOid, type Oid } from '../bytes/oid.ts'
+import { asciiText, firstHeader, type Header, readHeaders } from './header-lines.ts'
+import { MalformedObjectError } from './malformed-object-error.ts'
+import { type ObjectType, parseObjectType, TAG } from './object-type.ts'
+
+/** An annotated tag. All text is bytes as the tag has them. */
+export interface Tag {
+  readonly target: Oid
+  readonly targetType: ObjectType
+  /** The tag's own idea of its name. */
+  readonly name: Uint8Array
+  /** The tagger line after its key; empty where there is none, as in tags from before 2005-07. */
+  readonly tagger: Uint8Array
+  readonly headers: readonly Header[]
+  /** With a signature, where there is one, at its end. */
+  readonly message: Uint8Array
+}
+
+const NOTHING = new Uint8Array(0)
+
+/** @throws {@link MalformedObjectError} if the object, type and tag lines do not stand first. */
+export function parseTag(bytes: Uint8Array): Tag {
+  const { headers, messageAt } = readHeaders(bytes)
+  const [object, type, name] = headers
+  if (object?.key !== 'object') throw new MalformedObjectError(TAG, 'no object line')
+  const target = asciiText(object.value)
+  if (!isOid(target)) throw new MalformedObjectError(TAG, 'object line without an object id')
+  if (type?.key !== 'type') throw new MalformedObjectError(TAG, 'no type line')
+  const targetType = parseObjectType(asciiText(type.value))
+  if (targetType === null) throw new MalformedObjectError(TAG, 'unknown object type')
+  if (name?.key !== 'tag') throw new MalformedObjectError(TAG, 'no tag line')
+  return {
+    target,
+    targetType,
+    name: name.value,
+    tagger: firstHeader(headers, 'tagger') ?? NOTHING,
+    headers,
+    message: bytes.subarray(messageAt),
+  }
+}
