@@ -66,7 +66,10 @@ function isRecordableRefName(name: string): boolean {
   if (!name.startsWith('refs/') || /[\0-\x20\x7f~^:?*[\\]/.test(name) || name.includes('..') || name.includes('@{')) {
     return false
   }
-  return name.isWellFormed() && name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  return (
+    name.isWellFormed() &&
+    name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  )
 }
 
 /** The JSON to store. */
