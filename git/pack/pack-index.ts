@@ -179,11 +179,11 @@ export function writePackIndex(tables: PackIndexTables): Uint8Array {
   header.setUint32(12, ids, true)
   header.setUint32(16, layout.externals, true)
   header.setFloat64(24, tables.packSize, true)
-  new Float64Array(file.buffer, layout.offsets).set(tables.offsets)
-  new Uint32Array(file.buffer, layout.sizes).set(tables.sizes)
-  new Uint32Array(file.buffer, layout.bases).set(tables.bases)
-  new Uint32Array(file.buffer, layout.ranks).set(ranks)
-  new Uint32Array(file.buffer, layout.ordinals).set(byId.subarray(0, ids))
+  new Float64Array(file.buffer, layout.offsets, entries + 1).set(tables.offsets)
+  new Uint32Array(file.buffer, layout.sizes, entries).set(tables.sizes)
+  new Uint32Array(file.buffer, layout.bases, entries).set(tables.bases)
+  new Uint32Array(file.buffer, layout.ranks, entries).set(ranks)
+  new Uint32Array(file.buffer, layout.ordinals, ids).set(byId.subarray(0, ids))
   const fanout = new Uint32Array(file.buffer, layout.fanout, FANOUT)
   for (let i = 0; i < ids; i++) {
     const at = byId[i]! * OID_BYTES

@@ -1,0 +1,65 @@
+/** Typed arrays that grow: for tables whose length a stranger declares, so nothing is allocated before it is there. */
+
+const INITIAL_LENGTH = 1024
+
+export class GrowingUint32 {
+  #table = new Uint32Array(INITIAL_LENGTH)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#table.length) {
+      const larger = new Uint32Array(this.#table.length * 2)
+      larger.set(this.#table)
+      this.#table = larger
+    }
+    this.#table[this.#length++] = value
+  }
+
+  at(index: number): number {
+    return this.#table[index]!
+  }
+
+  set(index: number, value: number): void {
+    this.#table[index] = value
+  }
+
+  /** The values so far, as a view that a later `push` may leave behind. */
+  view(): Uint32Array {
+    return this.#table.subarray(0, this.#length)
+  }
+}
+
+export class GrowingFloat64 {
+  #table = new Float64Array(INITIAL_LENGTH)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#table.length) {
+      const larger = new Float64Array(this.#table.length * 2)
+      larger.set(this.#table)
+      this.#table = larger
+    }
+    this.#table[this.#length++] = value
+  }
+
+  at(index: number): number {
+    return this.#table[index]!
+  }
+
+  set(index: number, value: number): void {
+    this.#table[index] = value
+  }
+
+  /** The values so far, as a view that a later `push` may leave behind. */
+  view(): Float64Array {
+    return this.#table.subarray(0, this.#length)
+  }
+}

@@ -1,0 +1,122 @@
+import { ByteCache } from '../bytes/byte-cache.ts'
+import { type Oid, oidFromBytes } from '../bytes/oid.ts'
+import type { ByteRange } from '../bytes/range.ts'
+import { checkObject } from '../object/check-object.ts'
+import { BLOB } from '../object/object-type.ts'
+import { PackError } from '../pack/entry-header.ts'
+import { EntryIds } from '../pack/entry-ids.ts'
+import { type PackIndexTables, SIZE_UNKNOWN, writePackIndex } from '../pack/pack-index.ts'
+import { resolveDeltas } from '../pack/resolve-deltas.ts'
+import { type ObjectVisitor, type PackScan, scanPack } from '../pack/scan-pack.ts'
+import { buildGraph, type KnownObjects } from './build-graph.ts'
+import { ObjectLinks } from './object-links.ts'
+
+/** Inflated deltas kept between the two passes, in bytes; the others are read again. */
+const DELTA_CACHE_BYTES = 12 * 1024 * 1024
+
+export type IngestPhase = 'receiving' | 'resolving'
+
+export interface IngestOptions {
+  /** The pack as it arrives. */
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Called once all chunks have been taken: the same bytes, for a second look. */
+  readonly reopen: () => Promise<ByteRange>
+  /** What the repository holds already: bases of thin packs, and what the pack's objects may point at. */
+  readonly known: KnownObjects | null
+  /** Refuse what must not enter by a push; a mirror takes what the account has and leaves out what it cannot read. */
+  readonly strict: boolean
+  readonly onProgress?: (phase: IngestPhase, done: number, total: number) => void
+  /** Lowered by tests. */
+  readonly objectMemoryLimit?: number
+}
+
+export interface IngestedPack {
+  /** The index file (see PackIndex) and the graph file (see PackGraph). */
+  readonly index: Uint8Array
+  readonly graph: Uint8Array
+  readonly size: number
+  readonly objects: number
+  /** Hex of the trailer. */
+  readonly checksum: string
+  readonly thin: boolean
+  /** What the pack's objects need and nobody has. */
+  readonly missing: readonly Oid[]
+  /** Objects that could not be read as what they claim to be, in words. Empty if `strict`. */
+  readonly malformed: readonly string[]
+}
+
+/** An object of the pack may not be kept. */
+export class ForbiddenObjectError extends PackError {
+  override name = 'ForbiddenObjectError'
+}
+
+/**
+ * Takes in a pack: scans it as it arrives, resolves its deltas, and makes its index and its graph.
+ *
+ * @throws {@link PackError} in words for whoever pushed it.
+ */
+export async function ingestPack(options: IngestOptions): Promise<IngestedPack> {
+  const ids = new EntryIds()
+  const links = new ObjectLinks(ids.table)
+  const deltas = new ByteCache(DELTA_CACHE_BYTES)
+  const visitor: ObjectVisitor = {
+    object(ordinal, type, oid, bytes) {
+      if (options.strict && type !== BLOB) {
+        const reason = checkObject(type, bytes)
+        if (reason !== null) throw new ForbiddenObjectError(`object ${oidFromBytes(oid)}: ${reason}`)
+      }
+      ids.set(ordinal, oid)
+      links.add(ordinal, type, oid, bytes)
+    },
+    largeBlob(ordinal, oid) {
+      ids.set(ordinal, oid)
+    },
+  }
+  const limit = options.objectMemoryLimit === undefined ? {} : { objectMemoryLimit: options.objectMemoryLimit }
+  const scan = await scanPack(options.chunks, {
+    visitor,
+    keepDelta: (ordinal, delta) => {
+      // The oldest would be dropped for the newest, and all would be read again: keep the first that fit.
+      if (deltas.held + delta.length <= DELTA_CACHE_BYTES) deltas.set(ordinal, delta.slice())
+    },
+    onProgress: (done, total) => options.onProgress?.('receiving', done, total),
+    ...limit,
+  })
+  const resolved = await resolveDeltas({
+    scan,
+    ids,
+    pack: await options.reopen(),
+    deltas,
+    store: options.known?.objects ?? null,
+    visitor,
+    onProgress: (done, total) => options.onProgress?.('resolving', done, total),
+    ...limit,
+  })
+  const graph = await buildGraph(links, ids, options.known)
+  return {
+    index: writePackIndex(indexTables(scan, ids, resolved)),
+    graph: graph.file,
+    size: scan.size,
+    objects: scan.entries,
+    checksum: scan.checksum,
+    thin: resolved.external.length > 0,
+    missing: graph.missing,
+    malformed: links.malformed,
+  }
+}
+
+function indexTables(
+  scan: PackScan,
+  ids: EntryIds,
+  resolved: { types: Uint8Array; sizes: Float64Array; bases: Uint32Array; external: Uint8Array },
+): PackIndexTables {
+  return {
+    packSize: scan.size,
+    offsets: scan.offsets,
+    sizes: Uint32Array.from(resolved.sizes, (size) => Math.min(size, SIZE_UNKNOWN)),
+    bases: resolved.bases,
+    types: resolved.types,
+    oids: ids.packed(scan.entries),
+    external: resolved.external,
+  }
+}

@@ -1,0 +1,73 @@
+import { OID_BYTES } from '../bytes/oid.ts'
+
+/** Types that only packs know: deltas, whose base is so many bytes earlier, or named by its id. */
+export const OFS_DELTA = 6
+export const REF_DELTA = 7
+
+/** An entry's header is at most this long: 10 bytes of size, then an id or an offset. */
+export const ENTRY_HEADER_LIMIT = 10 + OID_BYTES
+
+/** The pack breaks the format (gitformat-pack), or a limit of this reader. */
+export class PackError extends Error {
+  override name = 'PackError'
+}
+
+export interface EntryHeader {
+  /** 1 to 4, or {@link OFS_DELTA} or {@link REF_DELTA}. */
+  type: number
+  /** Declared size in bytes of what is compressed: the object, or the delta. */
+  size: number
+  /** How many bytes before the start of this entry its base starts; 0 unless an ofs-delta. */
+  distance: number
+  /** Where in the bytes the base's raw id stands; -1 unless a ref-delta. */
+  baseAt: number
+  /** Where the compressed bytes start. */
+  end: number
+}
+
+export function createEntryHeader(): EntryHeader {
+  return { type: 0, size: 0, distance: 0, baseAt: -1, end: 0 }
+}
+
+/**
+ * Reads the header of the entry at `at` into `header`. Sizes need not be in their shortest form (`b3 00`).
+ *
+ * @returns false if the bytes end before the header does.
+ * @throws {@link PackError}
+ */
+export function readEntryHeader(bytes: Uint8Array, at: number, header: EntryHeader): boolean {
+  let position = at
+  if (position >= bytes.length) return false
+  let byte = bytes[position++]!
+  header.type = (byte >> 4) & 7
+  let size = byte & 15
+  // Multiplied, not shifted: sizes may pass 32 bits.
+  for (let scale = 16; byte & 0x80; scale *= 128) {
+    if (position >= bytes.length) return false
+    byte = bytes[position++]!
+    size += (byte & 127) * scale
+    if (!Number.isSafeInteger(size)) throw new PackError('an entry declares an impossible size')
+  }
+  header.size = size
+  header.distance = 0
+  header.baseAt = -1
+  if (header.type === OFS_DELTA) {
+    let distance = 0
+    do {
+      if (position >= bytes.length) return false
+      byte = bytes[position++]!
+      distance = distance * 128 + (byte & 127)
+      if (byte & 0x80) distance += 1
+      if (!Number.isSafeInteger(distance)) throw new PackError('an entry declares an impossible offset')
+    } while (byte & 0x80)
+    header.distance = distance
+  } else if (header.type === REF_DELTA) {
+    if (position + OID_BYTES > bytes.length) return false
+    header.baseAt = position
+    position += OID_BYTES
+  } else if (header.type === 0 || header.type === 5) {
+    throw new PackError(`an entry has the reserved type ${header.type}`)
+  }
+  header.end = position
+  return true
+}

@@ -1,0 +1,46 @@
+import { GrowingUint32 } from '../bytes/growing.ts'
+import { OID_BYTES } from '../bytes/oid.ts'
+import { OidTable } from '../bytes/oid-table.ts'
+
+const NONE = 0xffffffff
+
+/** Which object each entry of one pack is, both ways. Ids of other objects (bases, links) are numbered in the same table. */
+export class EntryIds {
+  readonly table = new OidTable()
+  readonly #numbers = new GrowingUint32()
+  readonly #ordinals = new GrowingUint32()
+
+  set(ordinal: number, oid: Uint8Array): void {
+    const number = this.table.intern(oid)
+    while (this.#numbers.length <= ordinal) this.#numbers.push(NONE)
+    this.#numbers.set(ordinal, number)
+    while (this.#ordinals.length <= number) this.#ordinals.push(NONE)
+    if (this.#ordinals.at(number) === NONE) this.#ordinals.set(number, ordinal)
+  }
+
+  /** The table's number of the entry's id. */
+  numberOf(ordinal: number): number {
+    return this.#numbers.at(ordinal)
+  }
+
+  /** Whether the entry's id is known yet. */
+  has(ordinal: number): boolean {
+    return ordinal < this.#numbers.length && this.#numbers.at(ordinal) !== NONE
+  }
+
+  /** The first entry with this id, or -1 if the pack has none (so far). */
+  ordinalOf(number: number): number {
+    if (number >= this.#ordinals.length) return -1
+    const ordinal = this.#ordinals.at(number)
+    return ordinal === NONE ? -1 : ordinal
+  }
+
+  /** 20 bytes an entry, in pack order. */
+  packed(entries: number): Uint8Array {
+    const oids = new Uint8Array(entries * OID_BYTES)
+    for (let ordinal = 0; ordinal < entries; ordinal++) {
+      oids.set(this.table.bytesAt(this.numberOf(ordinal)), ordinal * OID_BYTES)
+    }
+    return oids
+  }
+}
