@@ -1,5 +1,5 @@
 import { configure, Uint8ArrayReader, ZipWriter } from '@zip.js/zip.js/lib/zip-core-native.js'
-import { isDirectory } from '../../git/object/file-mode.ts'
+import { isDirectory, isSymlink } from '../../git/object/file-mode.ts'
 import type { ArchiveEntry } from './archive-entries.ts'
 import type { ArchiveOptions } from './tar-archive.ts'
 
@@ -29,10 +29,14 @@ async function writeAll(
   const lastModDate = new Date(Math.min(Math.max(time * 1000, EARLIEST_ZIP_TIME), LATEST_ZIP_TIME))
   const zip = new ZipWriter(writable, { lastModDate, msDosCompatible: false })
   for await (const entry of entries) {
-    const directory = isDirectory(entry.mode)
-    await zip.add(entry.name, reader(entry), { directory, unixMode: directory ? 0o040755 : entry.mode })
+    await zip.add(entry.name, reader(entry), { directory: isDirectory(entry.mode), unixMode: unixMode(entry) })
   }
   await zip.close(new TextEncoder().encode(commit))
+}
+
+function unixMode({ mode }: ArchiveEntry): number {
+  if (isDirectory(mode)) return mode | 0o755
+  return isSymlink(mode) ? mode | 0o777 : mode
 }
 
 function reader({ content }: ArchiveEntry): Uint8ArrayReader | ReadableStream<Uint8Array> | undefined {
