@@ -25,7 +25,8 @@ export async function findRepositories(
   const byName = new Map<string, FoundRepository>()
   for (const found of all) {
     const { name } = found.record
-    if (byName.has(name)) skip({ uri: `at://${did}/${REPO_COLLECTION}/${found.rkey}`, reason: `${name} is taken by an older one` })
+    if (byName.has(name))
+      skip({ uri: `at://${did}/${REPO_COLLECTION}/${found.rkey}`, reason: `${name} is taken by an older one` })
     else byName.set(name, found)
   }
   return [...byName.values()]

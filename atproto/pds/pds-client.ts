@@ -57,7 +57,12 @@ export interface ListRecordsOptions {
 }
 
 export type Write =
-  | { readonly action: 'create' | 'update'; readonly collection: string; readonly rkey: string; readonly value: Record<string, unknown> }
+  | {
+      readonly action: 'create' | 'update'
+      readonly collection: string
+      readonly rkey: string
+      readonly value: Record<string, unknown>
+    }
   | { readonly action: 'delete'; readonly collection: string; readonly rkey: string }
 
 /** What the reference PDS takes where it says nothing else: 5 MiB. */
@@ -101,7 +106,10 @@ export class PdsClient {
   }
 
   async describeServer(): Promise<PdsDescription> {
-    const { data } = await retryRead(() => this.#call((agent) => agent.com.atproto.server.describeServer()), this.#retry)
+    const { data } = await retryRead(
+      () => this.#call((agent) => agent.com.atproto.server.describeServer()),
+      this.#retry,
+    )
     return { did: data.did, blobUploadLimit: data.blobUploadLimit ?? DEFAULT_BLOB_LIMIT }
   }
 
@@ -112,7 +120,9 @@ export class PdsClient {
 
   /** Spends the refresh token: what it returns must be kept before anything else happens. */
   async refreshSession(refreshJwt: string): Promise<PdsSession> {
-    const { data } = await this.#call((agent) => agent.com.atproto.server.refreshSession(undefined, { headers: bearer(refreshJwt) }))
+    const { data } = await this.#call((agent) =>
+      agent.com.atproto.server.refreshSession(undefined, { headers: bearer(refreshJwt) }),
+    )
     return { did: data.did, handle: data.handle, accessJwt: data.accessJwt, refreshJwt: data.refreshJwt }
   }
 
@@ -123,7 +133,13 @@ export class PdsClient {
       agent.com.atproto.repo.applyWrites({ repo: did, writes: typed }, { headers: bearer(token) }),
     )
     if (data.results && data.results.length !== writes.length) {
-      throw new PdsError(this.#host, 200, 'InvalidResponse', `${data.results.length} results of ${writes.length} writes`, null)
+      throw new PdsError(
+        this.#host,
+        200,
+        'InvalidResponse',
+        `${data.results.length} results of ${writes.length} writes`,
+        null,
+      )
     }
   }
 
@@ -131,7 +147,10 @@ export class PdsClient {
   async uploadBlob(body: Uint8Array | ReadableStream<Uint8Array>, token: string): Promise<BlobRef> {
     const { data } = await this.#call((agent) =>
       // The Agent's type does not know of streams; its code passes them on to fetch.
-      agent.com.atproto.repo.uploadBlob(body as Uint8Array, { encoding: 'application/octet-stream', headers: bearer(token) }),
+      agent.com.atproto.repo.uploadBlob(body as Uint8Array, {
+        encoding: 'application/octet-stream',
+        headers: bearer(token),
+      }),
     )
     return (data.blob as ApiBlob).toJSON() as BlobRef
   }
@@ -151,7 +170,11 @@ export class PdsClient {
 
   /** One page. What is no record at all is left out. */
   async listRecords(options: ListRecordsOptions): Promise<RecordPage> {
-    const query = new URLSearchParams({ repo: options.did, collection: options.collection, limit: String(options.limit) })
+    const query = new URLSearchParams({
+      repo: options.did,
+      collection: options.collection,
+      limit: String(options.limit),
+    })
     if (options.cursor !== undefined) query.set('cursor', options.cursor)
     if (options.reverse) query.set('reverse', 'true')
     const answer = await this.#readJson('com.atproto.repo.listRecords', query, LIST_MAX_BYTES)
@@ -203,7 +226,8 @@ export class PdsClient {
     } catch (fault) {
       if (!(fault instanceof XRPCError)) throw fault
       const { cause } = fault
-      if (cause instanceof PdsError || cause instanceof PdsUnreachableError || cause instanceof PdsBudgetError) throw cause
+      if (cause instanceof PdsError || cause instanceof PdsUnreachableError || cause instanceof PdsBudgetError)
+        throw cause
       if (cause instanceof UnreachableHostError) throw unreachable(cause)
       throw this.#invalidAnswer(fault.message, fault)
     }
