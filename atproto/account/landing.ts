@@ -23,6 +23,7 @@ export interface Landing {
   readonly repo: string
   /** The record of a repository that this landing creates, or null. */
   readonly create: RepoRecord | null
+  /** `rkey` is the whole record key, `packKey(repo, tid)`. */
   readonly pack: { readonly rkey: string; readonly record: PackRecord } | null
   readonly moves: readonly RefMove[]
   /** All moves or none. */
@@ -55,6 +56,8 @@ export interface LandingResult {
   readonly packLanded: boolean
   /** `taken`: another repository of the account has the name; nothing was written. */
   readonly repository: 'unchanged' | 'created' | { readonly taken: string }
+  /** Why not all of it was tried, or null. What was not tried says so in its own outcome too. */
+  readonly failure: { readonly message: string; readonly retryAfterSeconds: number | null } | null
   /** Seq of shard 0 now, as far as is known. */
   readonly head: number | null
 }

@@ -2,10 +2,13 @@
 export class RefusedUrlError extends Error {
   override name = 'RefusedUrlError'
   readonly host: string
+  /** Reads on after the host's name. */
+  readonly reason: string
 
   constructor(url: URL, reason: string) {
     super(`${url.host} ${reason}`)
     this.host = url.host
+    this.reason = reason
   }
 }
 

@@ -4,8 +4,8 @@ import { PdsBudgetError } from './pds-error.ts'
  * Keeps the requests to each host below what the host allows: the reference PDS takes 3,000 in 5 minutes from an IP
  * address, and every Worker shares Cloudflare's. What is left is read from the `ratelimit-*` headers of its answers.
  *
- * A host has several limits and shows the tightest that a request counted for, so what is known is kept by policy and,
- * for signed-in requests, by account.
+ * A host has several limits, some by account or by method, and shows the tightest that a request counted for. So what is
+ * known is kept by policy and by the scope that the caller names.
  */
 
 export interface HostBudgetOptions {
@@ -23,6 +23,7 @@ const DEFAULT_MAX_WAIT = 2_000
 const MAX_HOSTS = 1_000
 
 interface Limit {
+  readonly scope: string
   readonly limit: number
   remaining: number
   /** Milliseconds since 1970. */
@@ -44,7 +45,8 @@ export class HostBudget {
   /**
    * Takes one request to the host, waiting a little where few are left.
    *
-   * @param scope the account and method that it counts for: only limits seen there are considered
+   * @param scope the method and account that it counts for, or one word for all anonymous reads: only limits that answers
+   *   in the same scope have shown are considered
    * @throws {@link PdsBudgetError} where none is left for longer than the longest wait
    */
   async take(host: string, scope: string): Promise<void> {
@@ -79,7 +81,8 @@ export class HostBudget {
     this.#hosts.set(host, known)
     if (this.#hosts.size > MAX_HOSTS) this.#hosts.delete(this.#hosts.keys().next().value!)
     for (const [key, { resetAt: end }] of known) if (end <= now) known.delete(key)
-    known.set(`${scope} ${headers.get('ratelimit-policy') ?? limit}`, {
+    known.set(`${headers.get('ratelimit-policy') ?? limit} ${scope}`, {
+      scope,
       limit,
       remaining: response.status === 429 ? 0 : remaining,
       resetAt,
@@ -87,7 +90,7 @@ export class HostBudget {
   }
 
   #limits(host: string, scope: string): Limit[] {
-    return [...(this.#hosts.get(host) ?? [])].filter(([key]) => key.startsWith(`${scope} `)).map(([, limit]) => limit)
+    return [...(this.#hosts.get(host)?.values() ?? [])].filter((limit) => limit.scope === scope)
   }
 }
 

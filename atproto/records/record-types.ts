@@ -39,7 +39,7 @@ export interface PackRecord {
   /** The pack's trailer as hex. */
   readonly checksum: string
   readonly thin: boolean
-  /** TIDs of the packs that this one was compacted from. */
+  /** Record keys of the packs that this one was compacted from. */
   readonly replaces?: readonly string[]
   readonly createdAt: string
 }
@@ -53,7 +53,7 @@ export interface RefEntry {
   /** What an annotated tag points at in the end. */
   readonly peeled?: Oid
   readonly seq: number
-  /** TID of the pack that the ref needs. */
+  /** Record key of the pack that the ref needs. */
   readonly pack?: string
 }
 

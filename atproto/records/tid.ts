@@ -5,6 +5,7 @@
 
 const ALPHABET = '234567abcdefghijklmnopqrstuvwxyz'
 const TID_PATTERN = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
+const TIME_LENGTH = 11
 const CLOCK_IDS = 1024
 
 export function isTid(text: string): boolean {
@@ -13,7 +14,14 @@ export function isTid(text: string): boolean {
 
 /** The TID of a time in microseconds since 1970 and a clock id below 1,024. */
 export function tidFromTime(microseconds: number, clockId: number): string {
-  return encode(microseconds, 11) + encode(clockId, 2)
+  return encode(microseconds, TIME_LENGTH) + encode(clockId, 2)
+}
+
+/** Microseconds since 1970. */
+export function tidTime(tid: string): number {
+  let time = 0
+  for (const character of tid.slice(0, TIME_LENGTH)) time = time * 32 + ALPHABET.indexOf(character)
+  return time
 }
 
 /** A source of TIDs that only grow, also where the clock stands still, as it does in a Worker between two awaits. */
@@ -31,8 +39,9 @@ export class TidClock {
     this.#clockId = clockId
   }
 
-  next(): string {
-    this.#last = Math.max(this.#now() * 1000, this.#last + 1)
+  /** @param after a TID that the new one must be larger than: that of another writer, whose clock may be ahead */
+  next(after?: string): string {
+    this.#last = Math.max(this.#now() * 1000, this.#last + 1, after === undefined ? 0 : tidTime(after) + 1)
     return tidFromTime(this.#last, this.#clockId)
   }
 }

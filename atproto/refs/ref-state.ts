@@ -10,7 +10,7 @@ export interface RefState {
   readonly peeled: Oid | null
   /** Grows by one with each move. */
   readonly seq: number
-  /** TID of the pack that it needs. */
+  /** Record key of the pack that it needs. */
   readonly pack: string | null
   readonly at:
     | { readonly kind: 'loose' }

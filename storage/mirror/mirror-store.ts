@@ -130,7 +130,8 @@ export class MirrorStore {
         head.pds,
         record,
         shardHead,
-        (before?.version ?? 0) + (isNews ? 1 : 0),
+        // From the clock, so that a repository that was forgotten and came back never repeats a version.
+        before === null ? Date.now() : before.version + (isNews ? 1 : 0),
         head.checkedAt,
       )
     })
@@ -194,6 +195,13 @@ export class MirrorStore {
     this.#storage.transactionSync(() => {
       this.#sql.exec('delete from packs where id in (select value from json_each(?))', JSON.stringify(ids))
       this.#bump()
+    })
+  }
+
+  /** Forgets the repository.  */
+  clear(): void {
+    this.#storage.transactionSync(() => {
+      for (const table of ['mirror', 'refs', 'packs']) this.#sql.exec(`delete from ${table}`)
     })
   }
 
