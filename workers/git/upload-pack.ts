@@ -241,7 +241,8 @@ async function* framed(chunks: AsyncIterable<Uint8Array>, limit: number | null):
 
 /** Says what went wrong to a client that has had its headers: as an `ERR` line, or in the error band of the pack. */
 function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
-  const isForClient = error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
+  const isForClient =
+    error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
   if (!isForClient) log('fetch-failed', { reason: String(error), stack: (error as Error).stack })
   const message = isForClient ? error.message : 'the server failed; try again'
   return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : pktLine(`ERR ${message}\n`)
