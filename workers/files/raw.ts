@@ -1,6 +1,6 @@
 import { isDirectory, isGitlink, isSymlink } from '../../git/object/file-mode.ts'
+import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { joinPath } from '../../git/object/path.ts'
-import { MissingObjectError } from '../../git/object/read-object.ts'
 import { decodeText } from '../../git/object/text.ts'
 import { type PathEntry, resolveTreePath } from '../../git/walk/tree-path.ts'
 import type { RepositoryObjects, RepositoryView } from '../../storage/repository-view.ts'
