@@ -15,8 +15,8 @@ import {
 import { InflateError, inflateInto, NEED_INPUT } from './inflate.ts'
 import { PackInput } from './pack-input.ts'
 
-const PACK_MAGIC = 0x5041434b
-const PACK_HEADER_BYTES = 12
+export const PACK_MAGIC = 0x5041434b
+export const PACK_HEADER_BYTES = 12
 /** The least input worth a try at an entry: nearly all entries are smaller. */
 const FIRST_TRY_BYTES = 4096
 /** Steps in which an entry too large for memory is read and inflated. */

@@ -1,0 +1,69 @@
+/** Gives a part of a stream, and stops reading the source after it. */
+export function sliceStream(
+  source: ReadableStream<Uint8Array>,
+  start: number,
+  end: number,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader()
+  let at = 0
+  return new ReadableStream({
+    async pull(controller) {
+      while (at < end) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error('the object is shorter than its size')
+        const chunk = value.subarray(Math.max(start - at, 0), end - at)
+        at += value.length
+        if (chunk.length > 0 && at > start) {
+          controller.enqueue(chunk)
+          return
+        }
+      }
+      controller.close()
+      await reader.cancel()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+/** Reads at least the first `length` bytes, or all there are, and gives them together with the stream as it was. */
+export async function peekStream(
+  source: ReadableStream<Uint8Array>,
+  length: number,
+): Promise<{ start: Uint8Array; stream: ReadableStream<Uint8Array> }> {
+  const reader = source.getReader()
+  const chunks: Uint8Array[] = []
+  let held = 0
+  while (held < length) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    held += value.length
+  }
+  const start = new Uint8Array(held)
+  let at = 0
+  for (const chunk of chunks) {
+    start.set(chunk, at)
+    at += chunk.length
+  }
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (start.length > 0) controller.enqueue(start)
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  return { start, stream }
+}
+
+/**
+ * Makes the length of a body known, so that the answer carries `Content-Length`: workerd takes it from the type of
+ * the stream and not from the header. Other runtimes take the header.
+ */
+export function withLength(stream: ReadableStream<Uint8Array>, length: number): ReadableStream<Uint8Array> {
+  if (typeof FixedLengthStream === 'undefined') return stream
+  return stream.pipeThrough(new FixedLengthStream(length))
+}
