@@ -6,7 +6,7 @@ import { TREE } from '../object/object-type.ts'
 import { splitPath } from '../object/path.ts'
 import { EMPTY_TREE, readObject } from '../object/read-object.ts'
 import { findTreeEntry } from '../object/tree.ts'
-import { HistoryQueue } from '../walk/history-queue.ts'
+import { CommitQueue } from '../walk/commit-queue.ts'
 
 /** A part of a history. Commits are numbers of the graph that was walked. */
 export interface HistoryPage {
@@ -17,7 +17,7 @@ export interface HistoryPage {
 
 /** The commits that `from` reach, newest first, at most `limit`. */
 export function listHistory(graph: CommitGraph, from: readonly number[], limit: number): HistoryPage {
-  const queue = new HistoryQueue(graph, from)
+  const queue = new CommitQueue(graph, from)
   const commits: number[] = []
   while (commits.length < limit && queue.size > 0) {
     const commit = queue.pop()
@@ -55,7 +55,7 @@ export async function listPathHistory(
   { limit, examine }: PathHistoryLimits,
 ): Promise<HistoryPage> {
   const lookUp = new PathLookUp(source, path)
-  const queue = new HistoryQueue(graph, from)
+  const queue = new CommitQueue(graph, from)
   const commits: number[] = []
   for (let examined = 0; examined < examine && commits.length < limit && queue.size > 0; examined++) {
     const commit = queue.pop()

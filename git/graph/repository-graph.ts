@@ -89,8 +89,7 @@ export class RepositoryGraph implements CommitGraph {
   }
 
   oid(commit: number): Oid {
-    const pack = this.packIndex(commit)
-    const { index, graph } = this.packs[pack]!
+    const { index, graph } = this.packs[this.packIndex(commit)]!
     return index.oid(graph.ordinals[this.#locals[commit]!]!)
   }
 
@@ -128,6 +127,12 @@ export class RepositoryGraph implements CommitGraph {
       return { oid: target, type: graph.tagType(tag) }
     }
     return null
+  }
+
+  /** Whether a pack has the object, of whatever type. */
+  hasObject(oid: Oid): boolean {
+    const bytes = oidToBytes(oid)
+    return this.packs.some(({ index }) => index.find(bytes) >= 0)
   }
 
   /** Parents of a commit that no pack has. */

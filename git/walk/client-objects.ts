@@ -22,7 +22,7 @@ export class ClientObjects {
   among(candidates: Selection): Selection {
     const { packs } = this.#graph
     const search = new ObjectSearch(packs, candidates)
-    for (const commit of walkCommits(this.#graph, search.isDone ? [] : this.#commits, { order: 'topological' })) {
+    for (const commit of walkCommits(this.#graph, search.isDone ? [] : this.#commits)) {
       const pack = this.#graph.packIndex(commit)
       const local = this.#graph.local(commit)
       const { graph } = packs[pack]!

@@ -1,6 +1,6 @@
 import { GrowingUint32 } from '../bytes/growing.ts'
 import type { CommitGraph } from '../graph/commit-graph.ts'
-import { byGeneration, CommitQueue } from './commit-queue.ts'
+import { byGeneration, CommitHeap } from './commit-heap.ts'
 
 const WANTED = 1
 const HAD = 2
@@ -33,15 +33,15 @@ function reachable(graph: CommitGraph, wants: readonly number[]): Uint32Array {
 
 function paintDown(graph: CommitGraph, wants: readonly number[], haves: readonly number[]): Uint32Array {
   const paint = new Uint8Array(graph.size)
-  const queue = new CommitQueue(byGeneration(graph))
-  /** Commits in the queue that are wanted and not (yet) had. */
+  const waiting = new CommitHeap(byGeneration(graph))
+  /** Waiting commits that are wanted and not (yet) had. */
   let open = 0
   const mark = (commit: number, flags: number) => {
     const before = paint[commit]!
     const after = before | flags
     if (after === before) return
     paint[commit] = after
-    if (before === 0) queue.push(commit)
+    if (before === 0) waiting.push(commit)
     if (before === WANTED) open--
     if (after === WANTED) open++
   }
@@ -49,7 +49,7 @@ function paintDown(graph: CommitGraph, wants: readonly number[], haves: readonly
   for (const commit of wants) mark(commit, WANTED)
   const found = new GrowingUint32()
   while (open > 0) {
-    const commit = queue.pop()
+    const commit = waiting.pop()
     const flags = paint[commit]!
     if (flags === WANTED) {
       open--

@@ -1,29 +1,21 @@
 import type { CommitGraph } from '../graph/commit-graph.ts'
-import { byDate, byGeneration, CommitQueue } from './commit-queue.ts'
+import { byGeneration, CommitHeap } from './commit-heap.ts'
 
-export interface WalkOptions {
-  /**
-   * `date`: the younger first, as `git log` lists them (the default). `topological`: never a parent before its child.
-   */
-  readonly order?: 'date' | 'topological'
-}
-
-/** All commits that are reachable from some, these included, each once. Reading the first few costs no more than they do. */
-export function* walkCommits(
-  graph: CommitGraph,
-  from: Iterable<number>,
-  options: WalkOptions = {},
-): Generator<number, void, undefined> {
-  const queue = new CommitQueue(options.order === 'topological' ? byGeneration(graph) : byDate(graph))
+/**
+ * All commits that are reachable from some, these included: each once, children before their parents. Reading the
+ * first few costs no more than they do. For the order of `git log` see `CommitQueue`.
+ */
+export function* walkCommits(graph: CommitGraph, from: Iterable<number>): Generator<number, void, undefined> {
+  const waiting = new CommitHeap(byGeneration(graph))
   const met = new Set<number>()
   const meet = (commit: number) => {
     if (met.has(commit)) return
     met.add(commit)
-    queue.push(commit)
+    waiting.push(commit)
   }
   for (const commit of from) meet(commit)
-  while (queue.size > 0) {
-    const commit = queue.pop()
+  while (waiting.size > 0) {
+    const commit = waiting.pop()
     yield commit
     for (const parent of graph.parents(commit)) meet(parent)
   }
