@@ -1,7 +1,7 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { IngestNews, RepositoryAddress } from '../durable-objects/repository/answers.ts'
 import type { Repository } from '../durable-objects/repository/repository.ts'
-import { RepositoryGraph } from '../git/graph/commit-graph.ts'
+import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
 import { openPacks } from '../storage/packs/open-packs.ts'

@@ -62,7 +62,6 @@ function checkEntry(
  * characters or spaces, nothing that could leave a directory. Writers check the names they take in full.
  */
 function isRecordableRefName(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   if (!name.startsWith('refs/') || /[\0-\x20\x7f~^:?*[\\]/.test(name) || name.includes('..') || name.includes('@{')) {
     return false
   }

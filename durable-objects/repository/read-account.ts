@@ -1,6 +1,7 @@
 import { readRepository } from '../../atproto/account/read-repository.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
+import { parsePackKey } from '../../atproto/records/record-keys.ts'
 import type { PackRecord } from '../../atproto/records/record-types.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import type { RepositoryAddress } from './answers.ts'
@@ -41,9 +42,8 @@ export async function readAccount(deps: ReadAccountDeps, address: RepositoryAddr
   if (stored === null) return { state: 'gone' }
   for (const { uri, reason } of stored.skipped) deps.log('record-skipped', { uri, reason })
   store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: deps.now() })
-  const listed = new Set<string>()
-  for (const { rkey: id, record } of stored.packs) {
-    listed.add(id)
+  for (const { rkey: key, record } of stored.packs) {
+    const id = parsePackKey(key)!.tid
     if (store.hasPack(id)) continue
     if (record.bytes) await deps.keepInlinePack(id, record.bytes)
     store.wantPack({ id, size: record.size, objects: record.objects }, JSON.stringify(packSource(record)))

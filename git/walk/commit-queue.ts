@@ -1,4 +1,5 @@
 import type { CommitGraph } from '../graph/commit-graph.ts'
+import { CommitHeap } from './commit-heap.ts'
 
 /**
  * Commits waiting to be visited, newest first, each once.
@@ -9,22 +10,25 @@ import type { CommitGraph } from '../graph/commit-graph.ts'
  * commit twice.
  */
 export class CommitQueue {
-  readonly #graph: CommitGraph
-  readonly #dates: Float64Array
   readonly #seen = new Set<number>()
-  /** A binary heap of commits. */
-  readonly #heap: number[] = []
+  readonly #queue: CommitHeap
   /** When each waiting commit was added: of two that are otherwise equal the first added is first. */
   readonly #added = new Map<number, number>()
 
   constructor(graph: CommitGraph, commits: Iterable<number>) {
-    this.#graph = graph
-    this.#dates = correctedDates(graph)
+    const dates = correctedDates(graph)
+    this.#queue = new CommitHeap((a, b) => {
+      const byDate = dates[a]! - dates[b]!
+      if (byDate !== 0) return byDate > 0
+      const byGeneration = graph.generation(a) - graph.generation(b)
+      if (byGeneration !== 0) return byGeneration > 0
+      return this.#added.get(a)! < this.#added.get(b)!
+    })
     for (const commit of commits) this.push(commit)
   }
 
   get size(): number {
-    return this.#heap.length
+    return this.#queue.size
   }
 
   /** Adds a commit, unless it was ever added before. */
@@ -32,53 +36,20 @@ export class CommitQueue {
     if (this.#seen.has(commit)) return
     this.#seen.add(commit)
     this.#added.set(commit, this.#seen.size)
-    const heap = this.#heap
-    let at = heap.push(commit) - 1
-    while (at > 0) {
-      const parent = (at - 1) >>> 1
-      if (!this.#isBefore(commit, heap[parent]!)) break
-      heap[at] = heap[parent]!
-      at = parent
-    }
-    heap[at] = commit
+    this.#queue.push(commit)
   }
 
   /** Takes the first commit out, or -1 if none waits. */
   pop(): number {
-    const heap = this.#heap
-    const first = heap[0]
-    const last = heap.pop()
-    if (first === undefined || last === undefined) return -1
+    if (this.#queue.size === 0) return -1
+    const first = this.#queue.pop()
     this.#added.delete(first)
-    if (heap.length > 0) this.#sink(last)
     return first
   }
 
   /** The waiting commits in their order. */
   waiting(): number[] {
-    return this.#heap.toSorted((a, b) => (this.#isBefore(a, b) ? -1 : 1))
-  }
-
-  #sink(commit: number): void {
-    const heap = this.#heap
-    let at = 0
-    for (;;) {
-      let child = 2 * at + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && this.#isBefore(heap[child + 1]!, heap[child]!)) child++
-      if (!this.#isBefore(heap[child]!, commit)) break
-      heap[at] = heap[child]!
-      at = child
-    }
-    heap[at] = commit
-  }
-
-  #isBefore(a: number, b: number): boolean {
-    const byDate = this.#dates[a]! - this.#dates[b]!
-    if (byDate !== 0) return byDate > 0
-    const byGeneration = this.#graph.generation(a) - this.#graph.generation(b)
-    if (byGeneration !== 0) return byGeneration > 0
-    return this.#added.get(a)! < this.#added.get(b)!
+    return this.#queue.waiting()
   }
 }
 

@@ -66,10 +66,13 @@ export class RepositoryDirectory {
           and(eq(repositories.did, did), notInArray(repositories.rkey, sql`(select value from json_each(${keys}))`)),
         ),
       // One parameter for all rows: D1 takes a hundred, and an account may have thousands of repositories.
-      this.#db.run(sql`
-        insert into repositories (did, rkey, name, record)
-        select ${did}, value->>0, value->>1, value->>2 from json_each(${rows}) where true
-        on conflict (did, rkey) do update set name = excluded.name, record = excluded.record`),
+      this.#db
+        .insert(repositories)
+        .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${rows}) where true`)
+        .onConflictDoUpdate({
+          target: [repositories.did, repositories.rkey],
+          set: { name: sql`excluded.name`, record: sql`excluded.record` },
+        }),
       this.#db
         .insert(listings)
         .values({ did, listedAt })

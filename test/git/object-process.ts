@@ -12,6 +12,7 @@ export class GitObjectSource implements ObjectSource {
   readonly #answers: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
   #last: Promise<unknown> = Promise.resolve()
+  #closed = false
 
   constructor(repository: string) {
     this.#process = spawn('git', ['cat-file', '--batch-command'], { cwd: repository })
@@ -34,12 +35,14 @@ export class GitObjectSource implements ObjectSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#last
+    this.#closed = true
+    await this.#last.catch(() => undefined)
     this.#process.stdin.end()
     await once(this.#process, 'close')
   }
 
   #inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error('the source has been closed'))
     const answer = this.#last.then(ask)
     this.#last = answer
     return answer

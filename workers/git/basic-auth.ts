@@ -70,7 +70,9 @@ function unauthorized(message: string): HttpError {
 
 function decodeBase64(text: string): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Uint8Array.from(atob(text), (char) => char.charCodeAt(0)),
+    )
   } catch (error) {
     // Neither base64 (a DOMException) nor UTF-8 (a TypeError): the same to whoever sent it.
     if (error instanceof DOMException || error instanceof TypeError) return null

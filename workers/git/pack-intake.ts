@@ -1,6 +1,6 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
-import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
+import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
