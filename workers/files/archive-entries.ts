@@ -58,9 +58,13 @@ async function openEntry(objects: RepositoryObjects, entry: WalkedEntry, root: U
   // A submodule is an empty directory until it is checked out.
   if (isDirectory(mode) || isGitlink(mode))
     return { name: joinPath(name, NOTHING), mode: DIRECTORY_MODE, content: null }
-  const object = await objects.open(entry.oid)
-  if (object === null) throw new MissingObjectError(entry.oid)
-  if (object.size > READ_AHEAD_SIZE) return { name, mode, content: object }
+  const stat = await objects.stat(entry.oid)
+  if (stat === null) throw new MissingObjectError(entry.oid)
+  if (stat.size > READ_AHEAD_SIZE) {
+    const object = await objects.open(entry.oid)
+    if (object === null) throw new MissingObjectError(entry.oid)
+    return { name, mode, content: object }
+  }
   const blob = await objects.read(entry.oid)
   if (blob === null) throw new MissingObjectError(entry.oid)
   return { name, mode, content: blob.bytes }
