@@ -1,7 +1,8 @@
 import { crc32, deflateRawSync } from 'node:zlib'
+import { streamChunks } from '../../git/bytes/byte-stream.ts'
 import { isDirectory, isSymlink } from '../../git/object/file-mode.ts'
 import { isUtf8 } from '../../git/object/text.ts'
-import { streamChunks } from '../http/byte-stream.ts'
+import { gatherChunks } from '../http/byte-stream.ts'
 import type { ArchiveEntry, ArchiveOptions, StreamedContent } from './archive-entries.ts'
 
 /**
@@ -71,7 +72,7 @@ export function zipArchive(
   options: ArchiveOptions,
   zip64From = MAX_32,
 ): ReadableStream<Uint8Array> {
-  return streamChunks(writeZip(entries, options, zip64From))
+  return streamChunks(gatherChunks(writeZip(entries, options, zip64From)))
 }
 
 async function* writeZip(
