@@ -24,16 +24,13 @@ export async function seal(key: CryptoKey, context: string, value: unknown): Pro
 
 /** Null if it was sealed with another key or for another context: the secret has been changed, say. */
 export async function unseal(key: CryptoKey, context: string, sealed: string): Promise<unknown> {
-  const [iv = '', ciphertext = ''] = sealed.split('.').map((part) => new Uint8Array(Buffer.from(part, 'base64')))
+  const [iv, ciphertext] = sealed.split('.').map((part) => new Uint8Array(Buffer.from(part, 'base64')))
+  if (!iv || !ciphertext) return null
   try {
-    const plain = await crypto.subtle.decrypt(
-      { name: 'AES-GCM', iv: iv as Uint8Array<ArrayBuffer>, additionalData: utf8(context) },
-      key,
-      ciphertext as Uint8Array<ArrayBuffer>,
-    )
+    const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: utf8(context) }, key, ciphertext)
     return JSON.parse(new TextDecoder().decode(plain))
   } catch (cause) {
-    if (cause instanceof DOMException || (cause instanceof Error && cause.name === 'OperationError')) return null
+    if (cause instanceof DOMException) return null
     throw cause
   }
 }
