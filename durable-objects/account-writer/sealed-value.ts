@@ -10,7 +10,7 @@ export class SealingKeyError extends Error {
 
 /** @throws {@link SealingKeyError} */
 export async function importSealingKey(base64: string): Promise<CryptoKey> {
-  const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+  const bytes = fromBase64(base64)
   if (bytes.length !== KEY_BYTES) throw new SealingKeyError('SESSION_KEY must be 32 bytes in base64')
   return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
@@ -24,7 +24,7 @@ export async function seal(key: CryptoKey, context: string, value: unknown): Pro
 
 /** Null if it was sealed with another key or for another context: the secret has been changed, say. */
 export async function unseal(key: CryptoKey, context: string, sealed: string): Promise<unknown> {
-  const [iv, ciphertext] = sealed.split('.').map((part) => new Uint8Array(Buffer.from(part, 'base64')))
+  const [iv, ciphertext] = sealed.split('.').map(fromBase64)
   if (!iv || !ciphertext) return null
   try {
     const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: utf8(context) }, key, ciphertext)
@@ -33,6 +33,13 @@ export async function unseal(key: CryptoKey, context: string, sealed: string): P
     if (cause instanceof DOMException) return null
     throw cause
   }
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const decoded = Buffer.from(text, 'base64')
+  const bytes = new Uint8Array(decoded.length)
+  bytes.set(decoded)
+  return bytes
 }
 
 function utf8(text: string): Uint8Array<ArrayBuffer> {
