@@ -24,10 +24,11 @@ export async function seal(key: CryptoKey, context: string, value: unknown): Pro
 
 /** Null if it was sealed with another key or for another context: the secret has been changed, say. */
 export async function unseal(key: CryptoKey, context: string, sealed: string): Promise<unknown> {
-  const [iv, ciphertext] = sealed.split('.').map(fromBase64)
-  if (!iv || !ciphertext) return null
+  const [iv, ciphertext] = sealed.split('.')
+  if (iv === undefined || ciphertext === undefined) return null
   try {
-    const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: utf8(context) }, key, ciphertext)
+    const algorithm = { name: 'AES-GCM', iv: fromBase64(iv), additionalData: utf8(context) }
+    const plain = await crypto.subtle.decrypt(algorithm, key, fromBase64(ciphertext))
     return JSON.parse(new TextDecoder().decode(plain))
   } catch (cause) {
     if (cause instanceof DOMException) return null
@@ -35,13 +36,10 @@ export async function unseal(key: CryptoKey, context: string, sealed: string): P
   }
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const decoded = Buffer.from(text, 'base64')
-  const bytes = new Uint8Array(decoded.length)
-  bytes.set(decoded)
-  return bytes
+function fromBase64(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'base64'))
 }
 
-function utf8(text: string): Uint8Array<ArrayBuffer> {
+function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }

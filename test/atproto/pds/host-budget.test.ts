@@ -28,7 +28,10 @@ function setUp() {
         'ratelimit-policy': options.policy ?? '3000;w=300',
       }),
     })
-  return { budget, waits, note, pass: (milliseconds: number) => void (now += milliseconds) }
+  const pass = (milliseconds: number) => {
+    now += milliseconds
+  }
+  return { budget, waits, note, pass }
 }
 
 describe('HostBudget', () => {
