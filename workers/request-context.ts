@@ -5,6 +5,7 @@ import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } fr
 import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
 import { PdsBudgetError, PdsError, PdsUnreachableError } from '../atproto/pds/pds-error.ts'
+import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
 import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
 import { log } from '../durable-objects/log.ts'
 import { createPdsClient } from '../durable-objects/pds-clients.ts'
@@ -50,6 +51,12 @@ export class RequestContext {
 
   waitUntil(work: Promise<unknown>): void {
     this.#execution.waitUntil(work)
+  }
+
+  /** The object that writes to an account. */
+  accountWriter(did: string): DurableObjectStub<AccountWriter> {
+    const { ACCOUNT_WRITER } = this.environment
+    return ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(did))
   }
 
   /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */

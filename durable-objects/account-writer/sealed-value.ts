@@ -39,5 +39,5 @@ export async function unseal(key: CryptoKey, context: string, sealed: string): P
 }
 
 function utf8(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text)
+  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
 }
