@@ -129,12 +129,6 @@ export class RepositoryGraph implements CommitGraph {
     return null
   }
 
-  /** Whether a pack has the object, of whatever type. */
-  hasObject(oid: Oid): boolean {
-    const bytes = oidToBytes(oid)
-    return this.packs.some(({ index }) => index.find(bytes) >= 0)
-  }
-
   /** Parents of a commit that no pack has. */
   missingParents(commit: number): readonly Oid[] {
     return this.#missingParents.get(commit) ?? []

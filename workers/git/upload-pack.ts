@@ -7,7 +7,7 @@ import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { type FetchRequest, readFetchRequest } from '../../git/protocol/fetch-request.ts'
 import { encodeLsRefs, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
 import { type NegotiationStore, negotiateV0, negotiateV2, type Round } from '../../git/protocol/negotiation.ts'
-import { pktLine } from '../../git/protocol/pkt-line.ts'
+import { errorLine, pktLine } from '../../git/protocol/pkt-line.ts'
 import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
@@ -245,7 +245,7 @@ function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
     error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
   if (!isForClient) log('fetch-failed', { reason: String(error), stack: (error as Error).stack })
   const message = isForClient ? error.message : 'the server failed; try again'
-  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : pktLine(`ERR ${message}\n`)
+  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : errorLine(message)
 }
 
 async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
