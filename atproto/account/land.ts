@@ -1,15 +1,13 @@
-import { ResponseTooLargeError } from '../network/network-errors.ts'
 import type { PdsClient, Write } from '../pds/pds-client.ts'
-import { PdsBudgetError, PdsError, PdsUnreachableError } from '../pds/pds-error.ts'
+import { PdsError, PdsUnreachableError } from '../pds/pds-error.ts'
 import { PACK_COLLECTION, REPO_COLLECTION } from '../records/collections.ts'
 import type { TidClock } from '../records/tid.ts'
 import { judge, mayHaveMovedOn, showsLanding } from '../refs/judge.ts'
 import { mergeRefs, type StoredRefs } from '../refs/merge.ts'
 import { type Batch, PLAN_LIMITS, type PlanLimits, planLanding } from '../refs/plan.ts'
-import type { RefState } from '../refs/ref-state.ts'
 import { findRepositories } from './find-repositories.ts'
 import type { Landing, LandingResult, MoveOutcome, RefMove } from './landing.ts'
-import { readLooseRefs, readShards } from './read-refs.ts'
+import { readLooseRefs, readRefs } from './read-refs.ts'
 
 export interface LandDeps {
   /** For reads. */
@@ -29,8 +27,10 @@ const MAX_RETRIES = 2
 const MAX_RACES = 10
 /** Longest pause before the second try, in milliseconds; it doubles with each. */
 const PAUSE = 300
+const TOO_LARGE_FOR_ATOMIC =
+  'an atomic push of so many refs does not fit into one write to the PDS: push fewer at once, or without --atomic'
 /** The PDS has not run it: its answers to requests that it refuses before it looks at them. */
-const REFUSED = [401, 403, 413, 429]
+const REFUSED = [403, 413, 429]
 
 /**
  * Lands a pack and moves of refs in an account: compare-and-swap by record keys, one applyWrites where all fits, and
@@ -84,13 +84,12 @@ class LandingRun {
   }
 
   async finish(): Promise<void> {
+    const { create, moves, atomic } = this.#landing
+    // Without a head that is known, a ref could be created beside one that the writer does not know of.
+    const lacksHead = this.#head === null && create === null && moves.some(({ from }) => from?.at.kind !== 'loose')
+    if (lacksHead) await this.#catchUp()
     for (let batches = this.#plan(); batches.length > 0; batches = this.#plan()) {
-      if (this.#landing.atomic && batches.length > 1) {
-        return this.#fail(
-          'an atomic push of so many refs does not fit into one write to the PDS: push fewer, or without --atomic',
-          null,
-        )
-      }
+      if (atomic && batches.length > 1) return this.#fail(TOO_LARGE_FOR_ATOMIC, null)
       for (const batch of batches) {
         if (!(await this.#tryBatch(batch))) break
       }
@@ -98,13 +97,15 @@ class LandingRun {
   }
 
   result(): LandingResult {
-    const { create, pack, moves } = this.#landing
+    const { create, pack, moves, head } = this.#landing
+    const isStale = this.#races > 0
     return {
       moves: moves.map((move) => this.#outcomes.get(move.name)!),
       packLanded: pack !== null && !this.#opens,
       repository: create !== null && !this.#opens ? 'created' : 'unchanged',
       failure: this.#failure,
-      head: this.#head,
+      head: isStale ? head : this.#head,
+      isStale,
     }
   }
 
@@ -128,20 +129,21 @@ class LandingRun {
     try {
       await this.#deps.applyWrites(batch.writes)
     } catch (fault) {
+      if (!isPdsFault(fault)) throw fault
       await this.#afterFault(batch, fault)
       return false
     }
-    await this.#markLanded(batch)
+    this.#markLanded(batch)
     return true
   }
 
-  async #afterFault(batch: Batch, fault: unknown): Promise<void> {
-    if (!isPdsFault(fault)) throw fault
+  async #afterFault(batch: Batch, fault: PdsFault): Promise<void> {
     if (wasRefused(fault)) return this.#fail(fault.message, retryAfterOf(fault))
+    const moves = batch.moves.map(({ move }) => move)
     let stored: StoredRefs
     let landed: boolean
     try {
-      stored = await this.#readAgain(batch)
+      stored = await this.#readAgain(moves, batch.movesHead)
       landed = showsLanding(batch, this.#landingId, stored)
       if (!landed && batch.opens && mayHaveMovedOn(batch, stored)) landed = await this.#findOpening()
     } catch (unreadable) {
@@ -151,43 +153,57 @@ class LandingRun {
         retryAfterOf(unreadable),
       )
     }
-    const judgement = judge(batch, landed, stored, this.#head)
-    if (judgement.landed) return this.#markLanded(batch)
-    if (batch.reliesOnShards) this.#head = stored.head
-    for (const { move, state } of judgement.lost) this.#settle({ name: move.name, outcome: 'lost', state })
-    for (const move of judgement.open) this.#pending.set(move.name, move)
-    if (this.#landing.atomic && judgement.lost.length > 0)
-      return this.#fail('another ref of this atomic push was not accepted', null)
-    await this.#beforeNextTry(judgement.changed, fault)
+    if (landed) return this.#markLanded(batch)
+    const changed = this.#rebase(moves, stored)
+    if (!this.#failure) await this.#beforeNextTry(changed, fault)
+  }
+
+  /** Takes the refs of all moves as they are now. */
+  async #catchUp(): Promise<void> {
+    const moves = [...this.#pending.values()]
+    try {
+      this.#rebase(moves, await this.#readAgain(moves, true))
+    } catch (fault) {
+      if (!isPdsFault(fault)) throw fault
+      this.#fail(fault.message, retryAfterOf(fault))
+    }
+  }
+
+  async #readAgain(moves: readonly RefMove[], movesHead: boolean): Promise<StoredRefs> {
+    const { client } = this.#deps
+    const { did, repo } = this.#landing
+    const names = moves.map(({ name }) => name)
+    const ignore = () => undefined
+    if (movesHead) return readRefs(client, did, repo, names, ignore)
+    const { refs, landings } = mergeRefs(await readLooseRefs(client, did, repo, names, ignore), [])
+    // A loose ref that is gone altogether has been packed.
+    if (names.some((name) => !refs.has(name))) return readRefs(client, did, repo, names, ignore)
+    return { refs, landings, head: this.#head }
+  }
+
+  /** @returns whether anything is not as it was known: then that is why a batch failed */
+  #rebase(moves: readonly RefMove[], stored: StoredRefs): boolean {
+    const { open, lost, changed } = judge(moves, stored)
+    const headMoved = stored.head !== this.#head
+    this.#head = stored.head
+    for (const move of open) this.#pending.set(move.name, move)
+    for (const { move, state } of lost) this.#settle({ name: move.name, outcome: 'lost', state })
+    if (this.#landing.atomic && lost.length > 0) this.#fail('another ref of this atomic push was not accepted', null)
+    if (changed || headMoved) this.#races++
+    return changed || headMoved
   }
 
   async #beforeNextTry(changed: boolean, fault: PdsFault): Promise<void> {
+    const { sleep = pause, random = Math.random } = this.#deps
     if (changed) {
-      this.#races++
-      if (this.#races > MAX_RACES) return this.#fail('too many others write to this repository now: try again', 1)
+      if (this.#races > MAX_RACES) this.#fail('too many others write to this repository now: try again', 1)
       return
     }
     // Nobody was first, so the PDS refuses the batch for what it is, or could not run it.
     const isRefusal = fault instanceof PdsError && fault.status >= 400 && fault.status < 500
     this.#retries++
     if (isRefusal || this.#retries > MAX_RETRIES) return this.#fail(fault.message, retryAfterOf(fault))
-    const { sleep = pause, random = Math.random } = this.#deps
     await sleep(random() * PAUSE * 2 ** (this.#retries - 1))
-  }
-
-  async #readAgain(batch: Batch): Promise<StoredRefs> {
-    const { client } = this.#deps
-    const { did, repo } = this.#landing
-    const names = batch.moves.map(({ move }) => move.name)
-    const ignore = () => undefined
-    const [loose, shards] = await Promise.all([
-      readLooseRefs(client, did, repo, names, ignore),
-      batch.reliesOnShards ? readShards(client, did, repo, ignore) : [],
-    ])
-    const found = new Set(loose.map((record) => record.name))
-    // A loose ref that is gone altogether has been packed.
-    if (batch.reliesOnShards || names.every((name) => found.has(name))) return mergeRefs(loose, shards)
-    return mergeRefs(loose, await readShards(client, did, repo, ignore))
   }
 
   /** Whether the pack is in the account, or the repository's record where the landing has no pack. */
@@ -197,42 +213,10 @@ class LandingRun {
     return (await this.#deps.client.getRecord(did, collection, rkey)) !== null
   }
 
-  async #markLanded(batch: Batch): Promise<void> {
+  #markLanded(batch: Batch): void {
     if (batch.opens) this.#opens = false
     this.#head = batch.head
-    const overtaken = await this.#findOvertaken(batch)
-    for (const { state } of batch.moves) {
-      const other = overtaken.get(state.name)
-      this.#settle(
-        other ? { name: state.name, outcome: 'lost', state: other } : { name: state.name, outcome: 'landed', state },
-      )
-    }
-  }
-
-  /**
-   * A loose record of the same name and seq wins over an entry of a shard. It can only have been created between the
-   * last read of the refs and this landing: later ones fail on the head. So whoever has packed new refs looks once more.
-   */
-  async #findOvertaken(batch: Batch): Promise<Map<string, RefState>> {
-    const packed = batch.moves.filter(({ state }) => state.at.kind === 'packed')
-    const overtaken = new Map<string, RefState>()
-    if (packed.length === 0 || this.#landing.create) return overtaken
-    const { did, repo } = this.#landing
-    const names = packed.map(({ state }) => state.name)
-    const loose = await readLooseRefs(this.#deps.client, did, repo, names, () => undefined).catch((fault: unknown) => {
-      // It has landed: that nobody can be asked now about so rare a race is no reason to say otherwise.
-      if (isPdsFault(fault)) return []
-      throw fault
-    })
-    const { refs } = mergeRefs(loose, [])
-    const anchors = new Set(loose.map((record) => `${record.name} ${record.seq} ${record.target}`))
-    for (const { state } of packed) {
-      const other = refs.get(state.name)
-      // Whoever has moved our entry on already has left an anchor with its value.
-      const isOurs = anchors.has(`${state.name} ${state.seq} ${state.target}`)
-      if (other && other.seq >= state.seq && !isOurs) overtaken.set(state.name, other)
-    }
-    return overtaken
+    for (const { state } of batch.moves) this.#settle({ name: state.name, outcome: 'landed', state })
   }
 
   #fail(message: string, retryAfterSeconds: number | null): void {
@@ -246,29 +230,24 @@ class LandingRun {
   }
 }
 
-type PdsFault = PdsError | PdsUnreachableError | PdsBudgetError | ResponseTooLargeError
+type PdsFault = PdsError | PdsUnreachableError
 
 function isPdsFault(fault: unknown): fault is PdsFault {
-  return (
-    fault instanceof PdsError ||
-    fault instanceof PdsUnreachableError ||
-    fault instanceof PdsBudgetError ||
-    fault instanceof ResponseTooLargeError
-  )
+  return fault instanceof PdsError || fault instanceof PdsUnreachableError
 }
 
 function wasRefused(fault: PdsFault): boolean {
-  return fault instanceof PdsBudgetError || (fault instanceof PdsError && REFUSED.includes(fault.status))
+  return fault instanceof PdsError && (fault.isTokenRefused || REFUSED.includes(fault.status))
 }
 
 function retryAfterOf(fault: PdsFault): number | null {
-  return fault instanceof PdsError || fault instanceof PdsBudgetError ? fault.retryAfter : null
+  return fault instanceof PdsError ? fault.retryAfter : null
 }
 
 function refuseAll(landing: Landing, repository: LandingResult['repository'], message: string): LandingResult {
   const failure = { message, retryAfterSeconds: null }
   const moves = landing.moves.map(({ name }) => ({ name, outcome: 'failed' as const, ...failure }))
-  return { moves, packLanded: false, repository, failure, head: landing.head }
+  return { moves, packLanded: false, repository, failure, head: landing.head, isStale: false }
 }
 
 function pause(milliseconds: number): Promise<void> {

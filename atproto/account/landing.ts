@@ -29,8 +29,8 @@ export interface Landing {
   /** All moves or none. */
   readonly atomic: boolean
   /**
-   * Seq of shard 0 as the writer knows it (see `StoredRepository.head`), null if there is none. It is what makes the
-   * creation of a ref fail when somebody else has packed refs meanwhile. A stale one costs a re-read, nothing more.
+   * Seq of the head shard as the writer knows it (`StoredRepository.head`), null if there is none. It makes the creation
+   * of a ref fail when refs were created that the writer does not know of. A stale one costs a re-read, nothing more.
    */
   readonly head: number | null
 }
@@ -58,6 +58,11 @@ export interface LandingResult {
   readonly repository: 'unchanged' | 'created' | { readonly taken: string }
   /** Why not all of it was tried, or null. What was not tried says so in its own outcome too. */
   readonly failure: { readonly message: string; readonly retryAfterSeconds: number | null } | null
-  /** Seq of shard 0 now, as far as is known. */
+  /**
+   * The head for the next landing by who knows the refs that this one knew, and its outcomes. It stays behind where
+   * refs were created that this landing did not know of: with the newer head they could be created again.
+   */
   readonly head: number | null
+  /** Others have written to the repository: read it again when there is time. */
+  readonly isStale: boolean
 }

@@ -1,4 +1,3 @@
-import { ResponseTooLargeError } from '../network/network-errors.ts'
 import type { PdsClient, RawRecord } from '../pds/pds-client.ts'
 import { PdsError } from '../pds/pds-error.ts'
 
@@ -29,7 +28,7 @@ export async function* listRange(client: PdsClient, options: RangeOptions): Asyn
   for (let listed = 0; ; ) {
     const page = await client.listRecords({ did, collection, limit, cursor, reverse: true }).catch((fault: unknown) => {
       // A page of unusually large records: a smaller one may pass. A single record always should.
-      if (fault instanceof ResponseTooLargeError && limit > 1) return null
+      if (fault instanceof PdsError && fault.error === 'ResponseTooLarge' && limit > 1) return null
       throw fault
     })
     if (!page) {

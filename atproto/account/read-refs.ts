@@ -4,18 +4,33 @@ import { InvalidRecordError } from '../records/record-error.ts'
 import { keyPrefix, parseRefsKey, refKeyPrefix } from '../records/record-keys.ts'
 import type { RefRecord } from '../records/record-types.ts'
 import { decodeRefRecord, decodeRefsRecord } from '../records/ref-record.ts'
-import type { Shard } from '../refs/merge.ts'
+import { mergeRefs, type Shard, type StoredRefs } from '../refs/merge.ts'
 import { listRange } from './list-range.ts'
 import type { SkippedRecord } from './skipped-record.ts'
 
 /** Reading these many refs one by one is cheaper than listing all of a repository's, which may be hundreds of pages. */
 const SINGLE_READS = 4
-/** The versions of one ref: the current one, perhaps an anchor, and what a lenient host has left. */
+/** The versions of one ref: the current one, and what a host that is lenient about deletes has left. */
 const SINGLE_PAGE_SIZE = 10
 
 /**
- * The loose records of a repository: all of them, or at least those of `names`.
+ * The refs of a repository: all of them, or at least those of `names`.
+ *
+ * The shards are read first, so that no ref can have got its first loose record between the head and the loose records:
+ * a head that is older than what it stands beside costs its user a retry, a newer one could cost somebody a ref.
  */
+export async function readRefs(
+  client: PdsClient,
+  did: string,
+  repo: string,
+  names: readonly string[] | 'all',
+  skip: (skipped: SkippedRecord) => void,
+): Promise<StoredRefs> {
+  const shards = await readShards(client, did, repo, skip)
+  return mergeRefs(await readLooseRefs(client, did, repo, names, skip), shards)
+}
+
+/** The loose records alone: without the shards, a ref that is not among them may still be packed. */
 export async function readLooseRefs(
   client: PdsClient,
   did: string,
@@ -37,7 +52,7 @@ export async function readLooseRefs(
 }
 
 /** All shards of a repository, the head among them. */
-export function readShards(
+function readShards(
   client: PdsClient,
   did: string,
   repo: string,

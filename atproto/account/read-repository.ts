@@ -6,10 +6,9 @@ import { keyPrefix, packKey, parsePackKey } from '../records/record-keys.ts'
 import type { PackRecord, RepoRecord } from '../records/record-types.ts'
 import { decodeRepoRecord } from '../records/repo-record.ts'
 import { tidFromTime, tidTime } from '../records/tid.ts'
-import { mergeRefs } from '../refs/merge.ts'
 import type { RefState } from '../refs/ref-state.ts'
 import { listRange } from './list-range.ts'
-import { decodeAll, readLooseRefs, readShards } from './read-refs.ts'
+import { decodeAll, readRefs } from './read-refs.ts'
 import type { SkippedRecord } from './skipped-record.ts'
 
 export interface StoredPack {
@@ -54,14 +53,12 @@ export async function readRepository(
 ): Promise<StoredRepository | null> {
   const skipped: SkippedRecord[] = []
   const skip = (record: SkippedRecord) => void skipped.push(record)
-  const [repo, packs, loose, shards] = await Promise.all([
+  const [repo, packs, { refs, head }] = await Promise.all([
     readRepo(client, did, rkey, skip),
     readPacks(client, did, rkey, since, skip),
-    readLooseRefs(client, did, rkey, 'all', skip),
-    readShards(client, did, rkey, skip),
+    readRefs(client, did, rkey, 'all', skip),
   ])
   if (!repo) return null
-  const { refs, head } = mergeRefs(loose, shards)
   const unlisted = oldestUnlistedPack(rkey, refs.values(), packs, since)
   if (unlisted === null) return { repo, packs, refs, head, skipped }
   const known = packs.filter((pack) => pack.rkey < unlisted)

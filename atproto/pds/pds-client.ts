@@ -3,7 +3,7 @@ import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from '../n
 import { RefusedUrlError, ResponseTooLargeError, UnreachableHostError } from '../network/network-errors.ts'
 import type { BlobRef } from '../records/record-types.ts'
 import { HostBudget } from './host-budget.ts'
-import { PdsBudgetError, PdsError, PdsUnreachableError } from './pds-error.ts'
+import { PdsError, PdsUnreachableError } from './pds-error.ts'
 import { type RetryOptions, retryRead } from './retry.ts'
 
 export interface PdsClientOptions {
@@ -83,8 +83,8 @@ const READ_SCOPE = 'reads'
  * Reads of records do not: the Agent refuses a whole answer for one record in it that is no valid data, and records
  * come from strangers.
  *
- * Every call throws {@link PdsError} when the PDS refuses, {@link PdsUnreachableError} when it does not answer, and
- * {@link PdsBudgetError} when it must not be asked now.
+ * Every call throws {@link PdsError} when the PDS refuses or must not be asked now, and {@link PdsUnreachableError} when
+ * it does not answer.
  */
 export class PdsClient {
   readonly service: string
@@ -189,8 +189,9 @@ export class PdsClient {
   }
 
   /**
-   * The bytes of a blob as a stream; it fails with {@link ResponseTooLargeError} beyond `maxBytes`. Null if the PDS does
-   * not have it: the last record that named it is gone.
+   * The bytes of a blob as a stream. Reading it fails with {@link ResponseTooLargeError} beyond `maxBytes`, and with
+   * {@link UnreachableHostError} where the connection breaks. Null if the PDS does not have it: the last record that named
+   * it is gone.
    */
   async getBlob(did: string, cid: string, maxBytes: number): Promise<ReadableStream<Uint8Array> | null> {
     const query = new URLSearchParams({ did, cid })
@@ -198,7 +199,7 @@ export class PdsClient {
       const response = await retryRead(() => this.#get('com.atproto.sync.getBlob', query, maxBytes), this.#retry)
       return response.body ?? new Blob([]).stream()
     } catch (fault) {
-      if (fault instanceof PdsError && (fault.error === 'BlobNotFound' || fault.status === 404)) return null
+      if (fault instanceof PdsError && isBlobNotFound(fault)) return null
       throw fault
     }
   }
@@ -226,8 +227,7 @@ export class PdsClient {
     } catch (fault) {
       if (!(fault instanceof XRPCError)) throw fault
       const { cause } = fault
-      if (cause instanceof PdsError || cause instanceof PdsUnreachableError || cause instanceof PdsBudgetError)
-        throw cause
+      if (cause instanceof PdsError || cause instanceof PdsUnreachableError) throw cause
       if (cause instanceof UnreachableHostError) throw unreachable(cause)
       throw this.#invalidAnswer(fault.message, fault)
     }
@@ -265,6 +265,11 @@ export class PdsClient {
       return await run()
     } catch (fault) {
       if (fault instanceof UnreachableHostError || fault instanceof RefusedUrlError) throw unreachable(fault)
+      if (fault instanceof ResponseTooLargeError) {
+        throw new PdsError(fault.host, 200, 'ResponseTooLarge', `more than ${fault.limit} bytes`, null, {
+          cause: fault,
+        })
+      }
       throw fault
     }
   }
@@ -292,6 +297,11 @@ function bearer(token: string): Record<string, string> {
 
 function unreachable(fault: UnreachableHostError | RefusedUrlError): PdsUnreachableError {
   return new PdsUnreachableError(fault.host, fault.reason, { cause: fault })
+}
+
+/** The lexicon's error is `BlobNotFound`; the reference PDS says it in the message alone. */
+function isBlobNotFound({ status, error, message }: PdsError): boolean {
+  return error === 'BlobNotFound' || status === 404 || message.endsWith('Blob not found')
 }
 
 /** Longest message of a PDS that is passed on. */

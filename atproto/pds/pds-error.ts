@@ -41,16 +41,12 @@ export class PdsUnreachableError extends Error {
   }
 }
 
-/** Sent to a PDS this would exceed the requests that it allows us: nothing was sent. */
-export class PdsBudgetError extends Error {
+/** Not sent: it would exceed the requests that the host allows us. Counts as the host's own 429. */
+export class PdsBudgetError extends PdsError {
   override name = 'PdsBudgetError'
-  readonly host: string
-  /** Seconds until the host takes requests again. */
-  readonly retryAfter: number
 
   constructor(host: string, until: Date, retryAfter: number) {
-    super(`${host} takes no more requests from here until ${until.toISOString()}`)
-    this.host = host
-    this.retryAfter = retryAfter
+    super(host, 429, 'RateLimitExceeded', `no more requests from here until ${until.toISOString()}`, retryAfter)
+    this.message = `${host} takes no more requests from here until ${until.toISOString()}`
   }
 }

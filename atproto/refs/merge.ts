@@ -17,15 +17,15 @@ export interface StoredRefs {
   /** Which landing wrote each ref's record, where it says. Only a writer after a fault needs to know. */
   readonly landings: Map<string, string>
   /**
-   * Seq of the head shard, or null if there is none. It grows with every change of the other shards, and whoever
-   * creates a ref or moves a packed one writes the head it knows: so that write fails when packed refs have changed.
+   * Seq of the head shard, or null if there is none. It grows whenever a name gets its first loose record or another
+   * shard changes: so whoever relies on a name having no loose record can tell that this is no longer so.
    */
   readonly head: number | null
 }
 
 /**
- * The highest seq of a name wins, and at equal seq the loose record. The rest of the records are what a host that is
- * lenient about deletes has left, or anchors (see plan.ts).
+ * The highest seq of a name wins, and at equal seq the loose record. The other
+ * records of a name are entries that a loose one has overtaken, or what a host that is lenient about deletes has left.
  */
 export function mergeRefs(loose: readonly RefRecord[], shards: readonly Shard[]): StoredRefs {
   const refs = new Map<string, RefState>()

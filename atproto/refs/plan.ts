@@ -13,12 +13,12 @@ import type { RefState } from './ref-state.ts'
  * Turns moves of refs into writes that fail when somebody else was first (`docs/storage.md`, "Moving a ref"):
  *
  * - a loose ref at seq s: delete `…:s`, create `…:s+1`;
- * - a packed ref at seq s: create `…:s`, its *anchor*, and `…:s+1`. The anchor stays: without it, a writer that still
- *   sees the packed entry could create `…:s+1` again after the ref has moved on to s+2;
- * - a ref that never existed: create `…:1`; or, where there are many of them, entries of new shards.
+ * - a packed ref at seq s: create `…:s+1`; a ref that never existed: create `…:1`, or, where there are many of them,
+ *   entries of new shards.
  *
- * Whatever relies on what the shards say also writes the head that it knows: in place if it leaves the shards alone, so
- * that such writers do not disturb each other, and to its next seq if it adds some.
+ * The second kind relies on there being no loose record of the name, which its key alone does not guard: the ref may
+ * have been created and moved on meanwhile, and `…:1` be free again. So each write of that kind also moves the head,
+ * and a writer with an old view fails on it.
  */
 
 export interface PlanLimits {
@@ -53,8 +53,8 @@ export interface Batch {
   readonly moves: readonly PlannedMove[]
   /** Whether the repository's record and the pack are in this one. */
   readonly opens: boolean
-  /** Whether it relies on what the shards say: after a failure they are to be read again. */
-  readonly reliesOnShards: boolean
+  /** Whether it moves the head: after a failure the shards are to be read again too. */
+  readonly movesHead: boolean
   /** Seq of the head when it has landed. */
   readonly head: number | null
 }
@@ -77,7 +77,7 @@ const WRITE_OVERHEAD = 200
 interface Unit {
   readonly writes: readonly Write[]
   readonly moves: readonly PlannedMove[]
-  readonly reliesOnShards: boolean
+  readonly movesHead: boolean
   /** Entries of a new shard, whose number is known only when the batch is made. */
   readonly shard: readonly RefEntry[] | null
   readonly bytes: number
@@ -158,10 +158,10 @@ class OpenBatch {
 
   close(landing: Landing, landingId: string, head: number | null): Batch {
     const shards = this.#units.flatMap(({ shard }) => (shard ? [shard] : []))
-    const reliesOnShards = shards.length > 0 || this.#units.some((unit) => unit.reliesOnShards)
-    const createsHead = head === null && (reliesOnShards || (this.#opens && landing.create !== null))
-    const nextHead = createsHead ? 1 : shards.length > 0 ? head! + 1 : head
-    const headWrites = planHead(landing.repo, head, nextHead, reliesOnShards, landingId)
+    const createsRepository = this.#opens && landing.create !== null
+    const movesHead = createsRepository || this.#units.some((unit) => unit.movesHead)
+    const nextHead = movesHead ? (head ?? 0) + 1 : head
+    const headWrites = movesHead ? moveHead(landing.repo, head, landingId) : []
     const shardNumber = (index: number) => nextHead! * SHARDS_PER_HEAD + index
     const shardWrites = shards.map((entries, index): Write => {
       const rkey = refsKey(landing.repo, shardNumber(index), 1)
@@ -182,64 +182,38 @@ class OpenBatch {
       }))
     })
     const writes = [...this.#opening, ...headWrites, ...this.#units.flatMap((unit) => unit.writes), ...shardWrites]
-    return { writes, moves, opens: this.#opens, reliesOnShards, head: nextHead }
+    return { writes, moves, opens: this.#opens, movesHead, head: nextHead }
   }
 }
 
-function planHead(
-  repo: string,
-  head: number | null,
-  nextHead: number | null,
-  relies: boolean,
-  landingId: string,
-): Write[] {
-  const value = encodeRefsRecord({ entries: [], landing: landingId })
+/** A repository of a writer that knows nothing of heads gets one. */
+function moveHead(repo: string, head: number | null, landing: string): Write[] {
   const collection = REFS_COLLECTION
-  const at = (seq: number) => ({ collection, rkey: refsKey(repo, HEAD_SHARD, seq) })
-  if (head === null) return nextHead === null ? [] : [{ action: 'create', ...at(nextHead), value }]
-  if (nextHead !== head)
-    return [
-      { action: 'delete', ...at(head) },
-      { action: 'create', ...at(nextHead!), value },
-    ]
-  return relies ? [{ action: 'update', ...at(head), value }] : []
+  const value = encodeRefsRecord({ entries: [], landing })
+  const create: Write = { action: 'create', collection, rkey: refsKey(repo, HEAD_SHARD, (head ?? 0) + 1), value }
+  return head === null ? [create] : [{ action: 'delete', collection, rkey: refsKey(repo, HEAD_SHARD, head) }, create]
 }
 
 function planUnits(request: PlanRequest, limits: PlanLimits): Unit[] {
   const { landing, moves, landingId } = request
   const packKey = landing.pack?.rkey ?? null
   const created = moves.filter((move) => move.from === null)
-  // A shard can lose a tie against a loose record (see land.ts): what must be all or none stays loose while it fits.
-  const mustStayLoose = landing.atomic && landing.create === null
-  const packs = created.length > (mustStayLoose ? looseCapacity(request, limits) : limits.looseCreations)
+  const packs = created.length > limits.looseCreations
   const loose = packs ? moves.filter((move) => move.from !== null) : moves
   const units = loose.map((move) => planLoose(landing.repo, move, packKey, landingId))
   if (packs) units.push(...planShards(created, packKey, landingId, limits))
   return units
 }
 
-/** How many refs an atomic landing can create as loose records. */
-function looseCapacity({ landing, moves, opens }: PlanRequest, limits: PlanLimits): number {
-  const others = moves.filter((move) => move.from !== null).length
-  const opening = opens ? openingWrites(landing).length : 0
-  return Math.max(limits.looseCreations, limits.writes - 2 - opening - 2 * others)
-}
-
 function planLoose(repo: string, move: RefMove, pack: string | null, landing: string): Unit {
   const { name, from } = move
   const state = plannedState(move, pack)
   const collection = REF_COLLECTION
-  const create = (ref: RefState): Write => ({
-    action: 'create',
-    collection,
-    rkey: refKey(repo, name, ref.seq),
-    value: encodeRefRecord({ ...refEntry(ref), landing }),
-  })
-  const writes: Write[] = [create(state)]
-  if (from?.at.kind === 'packed') writes.unshift(create(from))
-  if (from?.at.kind === 'loose') writes.unshift({ action: 'delete', collection, rkey: refKey(repo, name, from.seq) })
-  const reliesOnShards = from?.at.kind !== 'loose'
-  return { writes, moves: [{ move, state }], reliesOnShards, shard: null, bytes: byteLength(writes) }
+  const value = encodeRefRecord({ ...refEntry(state), landing })
+  const writes: Write[] = [{ action: 'create', collection, rkey: refKey(repo, name, state.seq), value }]
+  const isLoose = from?.at.kind === 'loose'
+  if (isLoose) writes.unshift({ action: 'delete', collection, rkey: refKey(repo, name, from.seq) })
+  return { writes, moves: [{ move, state }], movesHead: !isLoose, shard: null, bytes: byteLength(writes) }
 }
 
 function planShards(created: readonly RefMove[], pack: string | null, landing: string, limits: PlanLimits): Unit[] {
@@ -248,7 +222,7 @@ function planShards(created: readonly RefMove[], pack: string | null, landing: s
     const moves = created.slice(i, i + limits.shardEntries).map((move) => ({ move, state: plannedState(move, pack) }))
     const shard = moves.map(({ state }) => refEntry(state))
     const bytes = WRITE_OVERHEAD + Buffer.byteLength(JSON.stringify(encodeRefsRecord({ entries: shard, landing })))
-    units.push({ writes: [], moves, reliesOnShards: true, shard, bytes })
+    units.push({ writes: [], moves, movesHead: true, shard, bytes })
   }
   return units
 }

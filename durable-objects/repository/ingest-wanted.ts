@@ -1,6 +1,6 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
-import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { type IngestPhase, ingestPack } from '../../git/graph/ingest-pack.ts'
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'

@@ -92,7 +92,7 @@ export class Push {
   }
 
   async #takePack(chunks: AsyncIterable<Uint8Array>, manifest: Manifest | null) {
-    const { PACKS, ACCOUNT_WRITER, MAX_PUSH_BYTES } = this.#context.environment
+    const { PACKS, MAX_PUSH_BYTES } = this.#context.environment
     const { did, rkey, pds } = this.#mirror.address
     const id = tids.next()
     const keys = packKeys(did, rkey, id)
@@ -104,7 +104,7 @@ export class Push {
       limit: MAX_PUSH_BYTES === undefined ? DEFAULT_PUSH_LIMIT : Number(MAX_PUSH_BYTES),
       blobLimit: async () => (await client.describeServer()).blobUploadLimit,
       token: async () => {
-        const answer = await ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(did)).accessToken({ did, pds })
+        const answer = await this.#context.accountWriter(did).accessToken({ did, pds })
         if (answer.ok) return answer.token
         throw new HttpError(503, 'UpstreamUnavailable', answer.message)
       },
@@ -200,8 +200,7 @@ export class Push {
   }
 
   async #write(landing: Landing): Promise<LandingResult> {
-    const { ACCOUNT_WRITER } = this.#context.environment
-    const answer = await ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(landing.did)).land(landing)
+    const answer = await this.#context.accountWriter(landing.did).land(landing)
     if (answer.ok) return answer.result
     const { message, retryAfterSeconds } = answer
     return {
@@ -209,7 +208,8 @@ export class Push {
       packLanded: false,
       repository: 'unchanged',
       failure: { message, retryAfterSeconds },
-      head: null,
+      head: landing.head,
+      isStale: false,
     }
   }
 
@@ -224,6 +224,7 @@ export class Push {
       states,
       head: result.head,
     })
+    if (result.isStale) this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
     if (!isCreated) return
     const { did, rkey } = this.#mirror.address
     await this.#context.noteRepository(did, { rkey, record: landing.create! })

@@ -1,0 +1,43 @@
+/** AES-GCM over JSON: `<iv>.<ciphertext>`, both base64. The context (the account's DID) has to be the same to open it. */
+
+const IV_BYTES = 12
+const KEY_BYTES = 32
+
+/** The secret to seal with is missing or not 32 bytes of base64. */
+export class SealingKeyError extends Error {
+  override name = 'SealingKeyError'
+}
+
+/** @throws {@link SealingKeyError} */
+export async function importSealingKey(base64: string): Promise<CryptoKey> {
+  const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+  if (bytes.length !== KEY_BYTES) throw new SealingKeyError('SESSION_KEY must be 32 bytes in base64')
+  return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
+}
+
+export async function seal(key: CryptoKey, context: string, value: unknown): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+  const plain = new TextEncoder().encode(JSON.stringify(value))
+  const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: utf8(context) }, key, plain)
+  return `${Buffer.from(iv).toString('base64')}.${Buffer.from(sealed).toString('base64')}`
+}
+
+/** Null if it was sealed with another key or for another context: the secret has been changed, say. */
+export async function unseal(key: CryptoKey, context: string, sealed: string): Promise<unknown> {
+  const [iv = '', ciphertext = ''] = sealed.split('.').map((part) => new Uint8Array(Buffer.from(part, 'base64')))
+  try {
+    const plain = await crypto.subtle.decrypt(
+      { name: 'AES-GCM', iv: iv as Uint8Array<ArrayBuffer>, additionalData: utf8(context) },
+      key,
+      ciphertext as Uint8Array<ArrayBuffer>,
+    )
+    return JSON.parse(new TextDecoder().decode(plain))
+  } catch (cause) {
+    if (cause instanceof DOMException || (cause instanceof Error && cause.name === 'OperationError')) return null
+    throw cause
+  }
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+}
