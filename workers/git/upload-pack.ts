@@ -189,7 +189,7 @@ async function* answerFetch(mirror: Mirror, fetch: Fetch): AsyncGenerator<Uint8A
     const manifest = yield* mirrored(mirror, fetch, isInBand)
     const packs = await withGraphs(await mirror.packs(manifest))
     const objects = new PackedObjects(packs)
-    const graph = new RepositoryGraph(packs)
+    const graph = RepositoryGraph.of(packs)
     for (const oid of fetch.wants) {
       if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
     }

@@ -48,6 +48,8 @@ describe('RepositoryGraph', () => {
     for (const commit of commits) expect(facts(graph, commit)).toEqual(facts(log, commit))
     expect(graph.find(ABSENT)).toBe(NO_COMMIT)
     expect(graph.find(graph.tree(0))).toBe(NO_COMMIT)
+    expect(graph.hasObject(graph.tree(0))).toBe(true)
+    expect(graph.hasObject(ABSENT)).toBe(false)
   })
 
   it('grows by newer packs, and leaves the older graph as it was', async () => {
@@ -61,6 +63,21 @@ describe('RepositoryGraph', () => {
     expect(older.find(commits[4]!)).toBe(NO_COMMIT)
     for (const commit of commits) expect(facts(newer, commit)).toEqual(facts(whole, commit))
     for (const commit of commits.slice(0, 2)) expect(newer.find(commit)).toBe(older.find(commit))
+  })
+
+  it('is made once of the same packs, and grown for more', async () => {
+    using repository = new ScratchRepository()
+    const { commits, packs } = line(repository, 4)
+    const handles = await ingestAll(packs)
+    const older = RepositoryGraph.of(handles.slice(0, 2))
+    expect(RepositoryGraph.of(handles.slice(0, 2).map((pack) => ({ ...pack })))).toBe(older)
+    const newer = RepositoryGraph.of(handles)
+    expect(RepositoryGraph.of(handles)).toBe(newer)
+    for (const commit of commits) expect(facts(newer, commit)).toEqual(facts(new RepositoryGraph(handles), commit))
+    // After a compaction the same newest pack may stand on others.
+    const other = RepositoryGraph.of([handles[0]!, handles[3]!])
+    expect(other.isComplete(other.find(commits[3]!))).toBe(false)
+    expect(RepositoryGraph.of([]).size).toBe(0)
   })
 
   it('is empty without packs, and can grow from there', async () => {
