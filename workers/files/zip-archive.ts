@@ -1,8 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib'
-import { streamChunks } from '../../git/bytes/byte-stream.ts'
 import { isDirectory, isSymlink } from '../../git/object/file-mode.ts'
 import { isUtf8 } from '../../git/object/text.ts'
-import { gatherChunks } from '../http/byte-stream.ts'
+import { gatherChunks, streamChunks } from '../http/byte-stream.ts'
 import type { ArchiveEntry, ArchiveOptions, StreamedContent } from './archive-entries.ts'
 
 /**

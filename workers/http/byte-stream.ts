@@ -81,6 +81,20 @@ export async function* gatherChunks(chunks: AsyncIterable<Uint8Array>): AsyncGen
   if (length > 0) yield joinChunks(gathered, length)
 }
 
+/** A stream of what a generator gives: it is asked only as fast as the stream is read, and ended when that is cancelled. */
+export function streamChunks(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await chunks.return()
+    },
+  })
+}
+
 function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
   const joined = new Uint8Array(length)
