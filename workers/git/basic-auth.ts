@@ -4,6 +4,9 @@ import type { RequestContext } from '../request-context.ts'
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Skein: your handle and an app password", charset="UTF-8"' }
 
+/** Basic credentials end the user name at the first colon, but a DID has two of its own (and no third). */
+const CREDENTIALS = /^(did:[a-z]+:[^:]+|[^:]*):(.*)$/s
+
 export interface Credentials {
   /** Handle or DID. */
   readonly username: string
@@ -16,9 +19,11 @@ export function readCredentials(request: Request): Credentials | null {
   if (header === null) return null
   const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(header)?.[1]
   const text = encoded === undefined ? null : decodeBase64(encoded)
-  const colon = text?.indexOf(':') ?? -1
-  if (text === null || colon < 0) throw unauthorized('this needs Basic credentials: your handle and an app password')
-  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+  const [, username, password] = CREDENTIALS.exec(text ?? '') ?? []
+  if (username === undefined || password === undefined) {
+    throw unauthorized('this needs Basic credentials: your handle and an app password')
+  }
+  return { username, password }
 }
 
 /**

@@ -6,9 +6,20 @@ export function requestBody(request: Request): ReadableStream<Uint8Array> {
   const encoding = request.headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return body
   if (encoding === 'gzip' || encoding === 'x-gzip') {
-    return body.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
+    return streamFrom(decompress(body))
   }
   throw new HttpError(415, 'UnsupportedEncoding', `content encoding ${encoding} is not supported`)
+}
+
+/** @throws {@link HttpError} 400, when it is read, for what is not gzip */
+async function* decompress(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new HttpError(400, 'InvalidRequest', 'the body is not gzip, as its Content-Encoding says')
+    throw error
+  }
 }
 
 /** @throws {@link HttpError} 415 */
