@@ -1,3 +1,4 @@
+import { RefusedUrlError } from '../network/network-errors.ts'
 import { PdsError, PdsUnreachableError } from './pds-error.ts'
 
 export interface RetryOptions {
@@ -35,7 +36,7 @@ export async function retryRead<T>(read: () => Promise<T>, options: RetryOptions
 
 function pauseBefore(fault: unknown, attempt: number, random: () => number): number | null {
   const backoff = random() * FIRST_PAUSE * 2 ** (attempt - 1)
-  if (fault instanceof PdsUnreachableError) return backoff
+  if (fault instanceof PdsUnreachableError) return fault.cause instanceof RefusedUrlError ? null : backoff
   if (!(fault instanceof PdsError)) return null
   if (fault.status !== 429 && fault.status < 500) return null
   return fault.retryAfter === null ? backoff : fault.retryAfter * 1000 + backoff

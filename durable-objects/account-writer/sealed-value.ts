@@ -10,7 +10,7 @@ export class SealingKeyError extends Error {
 
 /** @throws {@link SealingKeyError} */
 export async function importSealingKey(base64: string): Promise<CryptoKey> {
-  const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+  const bytes = fromBase64(base64)
   if (bytes.length !== KEY_BYTES) throw new SealingKeyError('SESSION_KEY must be 32 bytes in base64')
   return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
@@ -24,20 +24,22 @@ export async function seal(key: CryptoKey, context: string, value: unknown): Pro
 
 /** Null if it was sealed with another key or for another context: the secret has been changed, say. */
 export async function unseal(key: CryptoKey, context: string, sealed: string): Promise<unknown> {
-  const [iv = '', ciphertext = ''] = sealed.split('.').map((part) => new Uint8Array(Buffer.from(part, 'base64')))
+  const [iv, ciphertext] = sealed.split('.')
+  if (iv === undefined || ciphertext === undefined) return null
   try {
-    const plain = await crypto.subtle.decrypt(
-      { name: 'AES-GCM', iv: iv as Uint8Array<ArrayBuffer>, additionalData: utf8(context) },
-      key,
-      ciphertext as Uint8Array<ArrayBuffer>,
-    )
+    const algorithm = { name: 'AES-GCM', iv: fromBase64(iv), additionalData: utf8(context) }
+    const plain = await crypto.subtle.decrypt(algorithm, key, fromBase64(ciphertext))
     return JSON.parse(new TextDecoder().decode(plain))
   } catch (cause) {
-    if (cause instanceof DOMException || (cause instanceof Error && cause.name === 'OperationError')) return null
+    if (cause instanceof DOMException) return null
     throw cause
   }
 }
 
-function utf8(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+function fromBase64(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'base64'))
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }

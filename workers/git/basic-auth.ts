@@ -4,8 +4,8 @@ import type { RequestContext } from '../request-context.ts'
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Skein: your handle and an app password", charset="UTF-8"' }
 
-/** Basic credentials end the user name at the first colon, but a DID has two of its own (and no third). */
-const CREDENTIALS = /^(did:[a-z]+:[^:]+|[^:]*):(.*)$/s
+/** User names end at the first colon, but a DID has two of its own. */
+const USER_AND_PASSWORD = /^(did:[a-z]+:[^:]*|[^:]*):(.*)$/s
 
 export interface Credentials {
   /** Handle or DID. */
@@ -19,7 +19,7 @@ export function readCredentials(request: Request): Credentials | null {
   if (header === null) return null
   const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(header)?.[1]
   const text = encoded === undefined ? null : decodeBase64(encoded)
-  const [, username, password] = CREDENTIALS.exec(text ?? '') ?? []
+  const [, username, password] = USER_AND_PASSWORD.exec(text ?? '') ?? []
   if (username === undefined || password === undefined) {
     throw unauthorized('this needs Basic credentials: your handle and an app password')
   }

@@ -115,7 +115,7 @@ export class Push {
       const ingested = await ingestPack({
         chunks: intake.take(chunks),
         reopen: () => intake.complete(),
-        known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: new RepositoryGraph(known) },
+        known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
         strict: true,
         onProgress: (phase, done, total) => {
           if (phase === 'resolving' && total > 0) resolving(done, total)
@@ -149,7 +149,7 @@ export class Push {
 
   async #knownObjects(manifest: Manifest | null): Promise<Objects> {
     const packs = manifest === null ? [] : await withGraphs(await this.#mirror.packs(manifest))
-    return { objects: new PackedObjects(packs), graph: new RepositoryGraph(packs) }
+    return { objects: new PackedObjects(packs), graph: RepositoryGraph.of(packs) }
   }
 
   /** Whether what a ref is to point at is there, whole, and of a type that the ref may have. */
@@ -271,7 +271,7 @@ class TakenPack {
     // Its bytes are not read any more: types and links are in its index and graph.
     const handle = { index: new PackIndex(index), graph: new PackGraph(graph), data: NO_BYTES }
     const packs = [...this.#known, handle]
-    return { objects: new PackedObjects(packs), graph: new RepositoryGraph(packs) }
+    return { objects: new PackedObjects(packs), graph: RepositoryGraph.of(packs) }
   }
 
   async record(): Promise<PackRecord> {

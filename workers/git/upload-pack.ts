@@ -9,7 +9,7 @@ import { type FetchRequest, readFetchRequest } from '../../git/protocol/fetch-re
 import { negotiateFrom } from '../../git/protocol/graph-negotiation.ts'
 import { encodeLsRefs, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
 import { type NegotiationStore, negotiateV0, negotiateV2, type Round } from '../../git/protocol/negotiation.ts'
-import { pktLine } from '../../git/protocol/pkt-line.ts'
+import { errorLine, pktLine } from '../../git/protocol/pkt-line.ts'
 import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
@@ -189,7 +189,7 @@ async function* answerFetch(mirror: Mirror, fetch: Fetch): AsyncGenerator<Uint8A
     const manifest = yield* mirrored(mirror, fetch, isInBand)
     const packs = await withGraphs(await mirror.packs(manifest))
     const objects = new PackedObjects(packs)
-    const graph = new RepositoryGraph(packs)
+    const graph = RepositoryGraph.of(packs)
     for (const oid of fetch.wants) {
       if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
     }
@@ -244,7 +244,7 @@ function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
     error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
   if (!isForClient) log('fetch-failed', { reason: String(error), stack: (error as Error).stack })
   const message = isForClient ? error.message : 'the server failed; try again'
-  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : pktLine(`ERR ${message}\n`)
+  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : errorLine(message)
 }
 
 async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -65,6 +65,21 @@ describe('RepositoryGraph', () => {
     for (const commit of commits.slice(0, 2)) expect(newer.find(commit)).toBe(older.find(commit))
   })
 
+  it('is made once of the same packs, and grown for more', async () => {
+    using repository = new ScratchRepository()
+    const { commits, packs } = line(repository, 4)
+    const handles = await ingestAll(packs)
+    const older = RepositoryGraph.of(handles.slice(0, 2))
+    expect(RepositoryGraph.of(handles.slice(0, 2).map((pack) => ({ ...pack })))).toBe(older)
+    const newer = RepositoryGraph.of(handles)
+    expect(RepositoryGraph.of(handles)).toBe(newer)
+    for (const commit of commits) expect(facts(newer, commit)).toEqual(facts(new RepositoryGraph(handles), commit))
+    // After a compaction the same newest pack may stand on others.
+    const other = RepositoryGraph.of([handles[0]!, handles[3]!])
+    expect(other.isComplete(other.find(commits[3]!))).toBe(false)
+    expect(RepositoryGraph.of([]).size).toBe(0)
+  })
+
   it('is empty without packs, and can grow from there', async () => {
     using repository = new ScratchRepository()
     const { commits, packs } = line(repository, 1)

@@ -89,7 +89,7 @@ const deps: XrpcDeps = {
     if (!request.headers.has('Authorization')) {
       throw new HttpError(401, 'AuthenticationRequired', 'sign in', { 'WWW-Authenticate': 'Basic realm="x"' })
     }
-    if (fields.name === 'app') throw new HttpError(409, 'NameTaken', 'there is one already')
+    if (fields.name === 'app') throw new HttpError(409, 'RepositoryExists', 'there is one already')
     created.push(fields)
     return { account, rkey: '3lskein000002', record: { ...record(fields.name), ...fields } }
   },
@@ -141,7 +141,7 @@ describe('calls', () => {
     ['dev.skein.git.listRefs', { repo: 'alice.test/app', limit: 'x' }, 400, 'InvalidRequest'],
     ['dev.skein.git.getTree', { repo: 'alice.test/app', recursive: 'yes' }, 400, 'InvalidRequest'],
     ['dev.skein.repo.list', { actor: 'not an actor' }, 400, 'InvalidRequest'],
-    ['dev.skein.repo.list', { actor: 'bob.test' }, 404, 'AccountNotFound'],
+    ['dev.skein.repo.list', { actor: 'bob.test' }, 404, 'ActorNotFound'],
   ])('of %s with %j are refused', async (nsid, params, status, error) => {
     expect(await refusal(nsid, params as Record<string, string>)).toEqual([status, error])
   })
@@ -262,7 +262,7 @@ describe('dev.skein.repo', () => {
   })
 
   it.each<[string, unknown, Record<string, string>, number, string]>([
-    ['a taken name', { name: 'app' }, {}, 409, 'NameTaken'],
+    ['a taken name', { name: 'app' }, {}, 409, 'RepositoryExists'],
     ['no name', {}, {}, 400, 'InvalidRequest'],
     ['a name that is none', { name: 'a/b' }, {}, 400, 'InvalidRequest'],
     ['a branch that is none', { name: 'x', defaultBranch: 'a..b' }, {}, 400, 'InvalidRequest'],
