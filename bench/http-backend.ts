@@ -49,6 +49,7 @@ async function serve(
       PATH_INFO: decodeURIComponent(pathname),
       QUERY_STRING: search.slice(1),
       REQUEST_METHOD: request.method,
+      SERVER_PROTOCOL: 'HTTP/1.1',
       REMOTE_ADDR: LOOPBACK,
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       // Absent where the body comes in chunks: http-backend then reads to the end of its input. It inflates gzip itself.

@@ -7,11 +7,12 @@ import { once } from 'node:events'
  * terminal, and a hang is an error.
  */
 export class Git {
-  readonly #environment: NodeJS.ProcessEnv
+  /** For other programs that run git. */
+  readonly environment: NodeJS.ProcessEnv
 
   /** `home` is an empty directory: git may write its own files there. */
   constructor(home: string) {
-    this.#environment = {
+    this.environment = {
       PATH: process.env.PATH,
       HOME: home,
       XDG_CONFIG_HOME: home,
@@ -46,7 +47,7 @@ export class Git {
   async try(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const child = spawn('git', args, {
       cwd: options.cwd,
-      env: { ...this.#environment, ...options.env },
+      env: { ...this.environment, ...options.env },
       stdio: 'pipe',
       timeout: options.timeoutMilliseconds ?? 60_000,
     })

@@ -1,7 +1,8 @@
 import { isOid, type Oid } from '../git/bytes/oid.ts'
 import { type Commit, parseCommit } from '../git/object/commit.ts'
-import { COMMIT, type ObjectType, TAG, TREE } from '../git/object/object-type.ts'
-import { MissingObjectError, readObject } from '../git/object/read-object.ts'
+import { MissingObjectError } from '../git/object/missing-object-error.ts'
+import { BLOB, COMMIT, type ObjectType, TAG, TREE } from '../git/object/object-type.ts'
+import { readObject } from '../git/object/read-object.ts'
 import { parseTag } from '../git/object/tag.ts'
 import type { Manifest, ManifestRef } from './manifest.ts'
 import type { RepositoryObjects, RepositoryView } from './repository-view.ts'
@@ -24,7 +25,7 @@ export type RevisionOutcome =
   | { readonly kind: 'ambiguous'; readonly oids: readonly Oid[] }
 
 /** What is asked for, where an abbreviated id alone does not tell. */
-export type WantedType = 'commit' | 'tree' | 'any'
+export type WantedType = 'commit' | 'tree' | 'blob'
 
 const ABBREVIATION = /^[0-9a-f]{4,39}$/i
 /** Objects of one abbreviation that are looked at to find the only one of the wanted type. */
@@ -75,12 +76,18 @@ async function resolveAbbreviation(
   return found({ oid: fitting[0]!, ref: null, exact: false })
 }
 
+/** Types of objects that are or may lead to what is wanted. */
+const FITTING: Record<WantedType, readonly ObjectType[]> = {
+  commit: [COMMIT, TAG],
+  tree: [COMMIT, TAG, TREE],
+  blob: [BLOB, TAG],
+}
+
 async function filterByType(objects: RepositoryObjects, oids: readonly Oid[], wanted: WantedType): Promise<Oid[]> {
-  if (wanted === 'any') return [...oids]
   const stats = await Promise.all(oids.map((oid) => objects.stat(oid)))
   return oids.filter((_, i) => {
     const type = stats[i]?.type
-    return type === COMMIT || type === TAG || (wanted === 'tree' && type === TREE)
+    return type !== undefined && FITTING[wanted].includes(type)
   })
 }
 

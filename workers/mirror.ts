@@ -92,7 +92,7 @@ export class Mirror {
       packs,
       objects: new PackedObjects(packs),
       graph: () => {
-        graph ??= withGraphs(packs).then((handles) => new RepositoryGraph(handles))
+        graph ??= withGraphs(packs).then((handles) => RepositoryGraph.of(handles))
         return graph
       },
     }

@@ -5,6 +5,7 @@ import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } fr
 import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
 import { PdsBudgetError, PdsError, PdsUnreachableError } from '../atproto/pds/pds-error.ts'
+import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
 import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
 import { log } from '../durable-objects/log.ts'
 import { createPdsClient } from '../durable-objects/pds-clients.ts'
@@ -12,8 +13,11 @@ import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
 import { HttpError } from './http/http-error.ts'
 
-/** A name that a listing this young does not have is not there. Milliseconds. */
-const LISTING_FRESH = 5_000
+/**
+ * An account is listed at most this often because of names that it does not have: whoever asks for one sooner waits,
+ * so that strangers who try names cannot use up what its PDS allows. Milliseconds.
+ */
+const LISTING_INTERVAL = 2_000
 /** A listing older than this is made anew behind a reader's back: names may have changed elsewhere. Milliseconds. */
 const LISTING_RECHECK = 60_000
 
@@ -49,6 +53,12 @@ export class RequestContext {
     this.#execution.waitUntil(work)
   }
 
+  /** The object that writes to an account. */
+  accountWriter(did: string): DurableObjectStub<AccountWriter> {
+    const { ACCOUNT_WRITER } = this.environment
+    return ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(did))
+  }
+
   /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */
   async resolveActor(actor: string): Promise<Identity> {
     try {
@@ -76,6 +86,21 @@ export class RequestContext {
 
   /** A repository of an account by its name, or null if the account has none of that name. */
   async findRepository(identity: Identity, name: string): Promise<DirectoryEntry | null> {
+    const asked = Date.now()
+    const known = await this.findListed(identity, name)
+    if (known !== null) return known
+    const listedAt = await this.#directory.listedAt(identity.did)
+    if (listedAt >= asked) return null
+    await wait(listedAt + LISTING_INTERVAL - Date.now())
+    if ((await this.#directory.listedAt(identity.did)) < asked) await this.#list(identity)
+    return this.#directory.find(identity.did, name)
+  }
+
+  /**
+   * The same for a writer, whom the account itself tells in the end: one that does not mind if a repository that was
+   * created elsewhere a moment ago is not seen, and does not wait.
+   */
+  async findListed(identity: Identity, name: string): Promise<DirectoryEntry | null> {
     const [known, listedAt] = await Promise.all([
       this.#directory.find(identity.did, name),
       this.#directory.listedAt(identity.did),
@@ -85,14 +110,14 @@ export class RequestContext {
       if (age > LISTING_RECHECK) this.waitUntil(this.#listQuietly(identity))
       return known
     }
-    if (age < LISTING_FRESH) return null
+    if (age < LISTING_INTERVAL) return null
     await this.#list(identity)
     return this.#directory.find(identity.did, name)
   }
 
   /** All repositories of an account, oldest first. */
   async listRepositories(identity: Identity): Promise<DirectoryEntry[]> {
-    if (Date.now() - (await this.#directory.listedAt(identity.did)) > LISTING_FRESH) await this.#list(identity)
+    if (Date.now() - (await this.#directory.listedAt(identity.did)) > LISTING_INTERVAL) await this.#list(identity)
     return this.#directory.list(identity.did)
   }
 
@@ -140,4 +165,8 @@ export function upstreamError(error: unknown): unknown {
     })
   }
   return error
+}
+
+async function wait(milliseconds: number): Promise<void> {
+  if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

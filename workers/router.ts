@@ -1,14 +1,16 @@
 import { type IRequest, Router } from 'itty-router'
 import { filesRouter } from './files/router.ts'
 import { gitRouter } from './git/router.ts'
-import { repositoryDeps } from './open-repository.ts'
+import { repositoryDeps } from './repository-deps.ts'
 import type { RequestContext } from './request-context.ts'
+import { xrpcRouter } from './xrpc/router.ts'
 
 /** Every URL that the edge serves. */
 export const router = Router<IRequest, [context: RequestContext], Response>()
 
 router
   .get('/', greet)
+  .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
   .all('/:actor/:repository/info/refs', gitRouter.fetch)
   .all('/:actor/:repository/git-upload-pack', gitRouter.fetch)
   .all('/:actor/:repository/git-receive-pack', gitRouter.fetch)

@@ -1,6 +1,6 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
-import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { type IngestPhase, ingestPack } from '../../git/graph/ingest-pack.ts'
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
@@ -92,7 +92,7 @@ async function openKnown(bucket: R2Bucket, did: string, rkey: string, packs: rea
   if (packs.length === 0) return null
   const open = await openPacks(bucket, did, rkey, packs)
   const handles = await Promise.all(open.map(async (pack) => ({ ...pack, graph: await pack.graph() })))
-  return { objects: new PackedObjects(handles), graph: new RepositoryGraph(handles) }
+  return { objects: new PackedObjects(handles), graph: RepositoryGraph.of(handles) }
 }
 
 async function* readBlobs(

@@ -63,3 +63,27 @@ export class GrowingFloat64 {
     return this.#table.subarray(0, this.#length)
   }
 }
+
+export class GrowingBytes {
+  #bytes = new Uint8Array(INITIAL_LENGTH)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  append(bytes: Uint8Array, start: number, end: number): void {
+    const length = this.#length + end - start
+    if (length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(length, this.#bytes.length * 2))
+      larger.set(this.view())
+      this.#bytes = larger
+    }
+    for (let at = start; at < end; at++) this.#bytes[this.#length++] = bytes[at]!
+  }
+
+  /** The bytes so far, as a view that a later `append` may leave behind. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+}

@@ -35,19 +35,36 @@ export function readDeltaSizes(delta: Uint8Array): DeltaSizes {
 }
 
 /**
- * Applies a delta to its base. Nothing is allocated before the declared sizes are known to fit.
+ * Applies a delta to its base.
  *
  * @param limit the largest result, in bytes, that the caller has room for.
  * @throws {@link DeltaError}
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, limit: number): Uint8Array {
+  const sizes = checkDeltaSizes(base, delta, limit)
+  const result = new Uint8Array(sizes.result)
+  applyDeltaInto(base, delta, sizes, result)
+  return result
+}
+
+/**
+ * Whether a delta may fit: nothing need be allocated for one that cannot.
+ *
+ * @throws {@link DeltaError}
+ */
+export function checkDeltaSizes(base: Uint8Array, delta: Uint8Array, limit: number): DeltaSizes {
   const sizes = readDeltaSizes(delta)
   if (sizes.base !== base.length) throw new DeltaError('delta is for a base of another size')
   if (sizes.result > limit) throw new DeltaError(`delta makes ${sizes.result} bytes, more than the limit of ${limit}`)
-  // A copy instruction makes at most 16 MiB - 1 of 2 bytes, an insert 127 of 128: what cannot be, is not allocated.
-  const instructions = delta.length - sizes.instructions
-  if (sizes.result > instructions * 0xffffff) throw new DeltaError('delta is too short for its declared size')
-  const result = new Uint8Array(sizes.result)
+  // No instruction makes more: a copy has 24 bits of size.
+  if (sizes.result > (delta.length - sizes.instructions) * 0xffffff) {
+    throw new DeltaError('delta is too short for its declared size')
+  }
+  return sizes
+}
+
+/** Applies a delta whose sizes were checked to `result`, which has the declared size. @throws {@link DeltaError} */
+export function applyDeltaInto(base: Uint8Array, delta: Uint8Array, sizes: DeltaSizes, result: Uint8Array): void {
   let at = sizes.instructions
   let written = 0
   while (at < delta.length) {
@@ -83,5 +100,4 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, limit: number): 
     }
   }
   if (written !== result.length) throw new DeltaError('delta makes less than it declares')
-  return result
 }

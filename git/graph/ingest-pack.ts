@@ -1,13 +1,14 @@
-import { ByteCache } from '../bytes/byte-cache.ts'
 import { type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { checkObject } from '../object/check-object.ts'
 import { BLOB } from '../object/object-type.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { EntryIds } from '../pack/entry-ids.ts'
-import { type PackIndexTables, SIZE_UNKNOWN, writePackIndex } from '../pack/pack-index.ts'
+import { KeptDeltas } from '../pack/kept-deltas.ts'
+import { writePackIndex } from '../pack/pack-index.ts'
+import { PACK_LIMITS, type PackLimits } from '../pack/pack-limits.ts'
 import { resolveDeltas } from '../pack/resolve-deltas.ts'
-import { type ObjectVisitor, type PackScan, scanPack } from '../pack/scan-pack.ts'
+import { type ObjectVisitor, scanPack } from '../pack/scan-pack.ts'
 import { buildGraph, type KnownObjects } from './build-graph.ts'
 import { ObjectLinks } from './object-links.ts'
 
@@ -26,8 +27,8 @@ export interface IngestOptions {
   /** Refuse what must not enter by a push; a mirror takes what the account has and leaves out what it cannot read. */
   readonly strict: boolean
   readonly onProgress?: (phase: IngestPhase, done: number, total: number) => void
-  /** Lowered by tests. */
-  readonly objectMemoryLimit?: number
+  /** Defaults to {@link PACK_LIMITS}. */
+  readonly limits?: PackLimits
 }
 
 export interface IngestedPack {
@@ -58,7 +59,7 @@ export class ForbiddenObjectError extends PackError {
 export async function ingestPack(options: IngestOptions): Promise<IngestedPack> {
   const ids = new EntryIds()
   const links = new ObjectLinks(ids.table)
-  const deltas = new ByteCache(DELTA_CACHE_BYTES)
+  const deltas = new KeptDeltas(DELTA_CACHE_BYTES)
   const visitor: ObjectVisitor = {
     object(ordinal, type, oid, bytes) {
       if (options.strict && type !== BLOB) {
@@ -72,15 +73,12 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
       ids.set(ordinal, oid)
     },
   }
-  const limit = options.objectMemoryLimit === undefined ? {} : { objectMemoryLimit: options.objectMemoryLimit }
+  const limits = options.limits ?? PACK_LIMITS
   const scan = await scanPack(options.chunks, {
     visitor,
-    keepDelta: (ordinal, delta) => {
-      // The oldest would be dropped for the newest, and all would be read again: keep the first that fit.
-      if (deltas.held + delta.length <= DELTA_CACHE_BYTES) deltas.set(ordinal, delta.slice())
-    },
+    keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
     onProgress: (done, total) => options.onProgress?.('receiving', done, total),
-    ...limit,
+    limits,
   })
   const resolved = await resolveDeltas({
     scan,
@@ -90,11 +88,16 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
     store: options.known?.objects ?? null,
     visitor,
     onProgress: (done, total) => options.onProgress?.('resolving', done, total),
-    ...limit,
+    limits,
   })
   const graph = await buildGraph(links, ids, options.known)
   return {
-    index: writePackIndex(indexTables(scan, ids, resolved)),
+    index: writePackIndex({
+      ...resolved,
+      packSize: scan.size,
+      offsets: scan.offsets,
+      oids: ids.packed(scan.entries),
+    }),
     graph: graph.file,
     size: scan.size,
     objects: scan.entries,
@@ -102,21 +105,5 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
     thin: resolved.external.length > 0,
     missing: graph.missing,
     malformed: links.malformed,
-  }
-}
-
-function indexTables(
-  scan: PackScan,
-  ids: EntryIds,
-  resolved: { types: Uint8Array; sizes: Float64Array; bases: Uint32Array; external: Uint8Array },
-): PackIndexTables {
-  return {
-    packSize: scan.size,
-    offsets: scan.offsets,
-    sizes: Uint32Array.from(resolved.sizes, (size) => Math.min(size, SIZE_UNKNOWN)),
-    bases: resolved.bases,
-    types: resolved.types,
-    oids: ids.packed(scan.entries),
-    external: resolved.external,
   }
 }

@@ -3,10 +3,13 @@ import { type ObjectType, TAG } from '../object/object-type.ts'
 import { findPlace, makePlace, type Place } from '../pack/object-place.ts'
 import type { CommitGraph } from './commit-graph.ts'
 import { EXTERNAL_REFERENCE, type PackGraph } from './pack-graph.ts'
-import type { PackHandle } from './pack-handle.ts'
+import type { KnownPack } from './pack-handle.ts'
 
 /** The number of no commit. */
 export const NO_COMMIT = -1
+
+/** Graphs made before, by the graph of their newest pack: kept as long as that is. */
+const made = new WeakMap<PackGraph, RepositoryGraph>()
 
 /**
  * The commits of several packs as one graph: about 24 bytes a commit and 4 a parent, beside the packs' own files.
@@ -15,7 +18,7 @@ export const NO_COMMIT = -1
  */
 export class RepositoryGraph implements CommitGraph {
   /** Oldest first. */
-  readonly packs: readonly PackHandle[]
+  readonly packs: readonly KnownPack[]
   readonly size: number
   /** The number of each pack's first commit, and at the end `size`. */
   readonly #starts: number[]
@@ -31,10 +34,25 @@ export class RepositoryGraph implements CommitGraph {
   readonly #externals: Float64Array[] = []
 
   /**
+   * The graph of these packs, oldest first. One that was made of them, or of the first of them, is used again: a new
+   * push costs what it brings.
+   */
+  static of(packs: readonly KnownPack[]): RepositoryGraph {
+    const older = findMade(packs)
+    if (older?.packs.length === packs.length) return older
+    // The packs' bytes belong to a request, and are not to be kept.
+    const known = packs.map(({ index, graph }) => ({ index, graph }))
+    const graph = older === null ? new RepositoryGraph(known) : older.extend(known.slice(older.packs.length))
+    const newest = packs.at(-1)
+    if (newest !== undefined) made.set(newest.graph, graph)
+    return graph
+  }
+
+  /**
    * @param packs oldest first
    * @param older a graph of the first of these packs, whose work is used again
    */
-  constructor(packs: readonly PackHandle[], older: RepositoryGraph | null = null) {
+  constructor(packs: readonly KnownPack[], older: RepositoryGraph | null = null) {
     this.packs = packs
     const first = older?.packs.length ?? 0
     const added = packs.slice(first)
@@ -58,7 +76,7 @@ export class RepositoryGraph implements CommitGraph {
    * The graph with packs added at the end. This one stays as it is for those who still read it, and its numbers mean
    * the same commits in both.
    */
-  extend(newer: readonly PackHandle[]): RepositoryGraph {
+  extend(newer: readonly KnownPack[]): RepositoryGraph {
     const packs = [...this.packs, ...newer]
     // If a parent that was missing has come, its children change: rare enough to start over.
     const completes = [...this.#missingParents.values()].flat().some((parent) => {
@@ -243,6 +261,15 @@ export class RepositoryGraph implements CommitGraph {
     const place = indexOf(this.#locals.subarray(start, end), local)
     return place < 0 ? NO_COMMIT : start + place
   }
+}
+
+/** The graph of as many of the first packs as possible, or null. */
+function findMade(packs: readonly KnownPack[]): RepositoryGraph | null {
+  for (let count = packs.length; count > 0; count--) {
+    const graph = made.get(packs[count - 1]!.graph)
+    if (graph?.packs.every((pack, i) => pack.graph === packs[i]!.graph)) return graph
+  }
+  return null
 }
 
 /** The place of `value` in an ascending table, or -1. */

@@ -1,18 +1,8 @@
 import type { Oid } from '../bytes/oid.ts'
 import { MalformedObjectError } from './malformed-object-error.ts'
+import { MissingObjectError } from './missing-object-error.ts'
 import type { ObjectSource } from './object-source.ts'
 import { type ObjectType, objectTypeName, TREE } from './object-type.ts'
-
-/** An object that another one names is not there: the repository is not complete. */
-export class MissingObjectError extends Error {
-  override name = 'MissingObjectError'
-  readonly oid: Oid
-
-  constructor(oid: Oid) {
-    super(`missing object ${oid}`)
-    this.oid = oid
-  }
-}
 
 /** The tree without entries. git knows it without having it stored, so a commit may name it where no pack holds it. */
 export const EMPTY_TREE: Oid = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'

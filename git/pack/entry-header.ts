@@ -4,8 +4,10 @@ import { OID_BYTES } from '../bytes/oid.ts'
 export const OFS_DELTA = 6
 export const REF_DELTA = 7
 
-/** An entry's header is at most this long: 10 bytes of size, then an id or an offset. */
-export const ENTRY_HEADER_LIMIT = 10 + OID_BYTES
+/** A size takes at most so many bytes: git reads no longer ones either. */
+const SIZE_BYTES_LIMIT = 10
+/** An entry's header is at most this long: a size, then an id or an offset. */
+export const ENTRY_HEADER_LIMIT = SIZE_BYTES_LIMIT + OID_BYTES
 
 /** The pack breaks the format (gitformat-pack), or a limit of this reader. */
 export class PackError extends Error {
@@ -30,23 +32,25 @@ export function createEntryHeader(): EntryHeader {
 }
 
 /**
- * Reads the header of the entry at `at` into `header`. Sizes need not be in their shortest form (`b3 00`).
+ * Reads the header of the entry at `at` into `header`, from bytes that end at `end`. Sizes need not be in their shortest form (`b3 00`).
  *
  * @returns false if the bytes end before the header does.
  * @throws {@link PackError}
  */
-export function readEntryHeader(bytes: Uint8Array, at: number, header: EntryHeader): boolean {
+export function readEntryHeader(bytes: Uint8Array, at: number, header: EntryHeader, end = bytes.length): boolean {
   let position = at
-  if (position >= bytes.length) return false
+  if (position >= end) return false
   let byte = bytes[position++]!
   header.type = (byte >> 4) & 7
   let size = byte & 15
   // Multiplied, not shifted: sizes may pass 32 bits.
   for (let scale = 16; byte & 0x80; scale *= 128) {
-    if (position >= bytes.length) return false
+    if (position >= end) return false
     byte = bytes[position++]!
     size += (byte & 127) * scale
-    if (!Number.isSafeInteger(size)) throw new PackError('an entry declares an impossible size')
+    if (!Number.isSafeInteger(size) || position - at > SIZE_BYTES_LIMIT) {
+      throw new PackError('an entry declares an impossible size')
+    }
   }
   header.size = size
   header.distance = 0
@@ -54,7 +58,7 @@ export function readEntryHeader(bytes: Uint8Array, at: number, header: EntryHead
   if (header.type === OFS_DELTA) {
     let distance = 0
     do {
-      if (position >= bytes.length) return false
+      if (position >= end) return false
       byte = bytes[position++]!
       distance = distance * 128 + (byte & 127)
       if (byte & 0x80) distance += 1
@@ -62,7 +66,7 @@ export function readEntryHeader(bytes: Uint8Array, at: number, header: EntryHead
     } while (byte & 0x80)
     header.distance = distance
   } else if (header.type === REF_DELTA) {
-    if (position + OID_BYTES > bytes.length) return false
+    if (position + OID_BYTES > end) return false
     header.baseAt = position
     position += OID_BYTES
   } else if (header.type === 0 || header.type === 5) {

@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib'
-import { InflateError, inflateInto } from './inflate.ts'
+import { inflateInto } from './inflate.ts'
+import { InflateError } from './inflate-error.ts'
 
 /** Below this many bytes the call into the platform's zlib costs more than decoding here. */
 const NATIVE_FROM_BYTES = 16 * 1024

@@ -1,5 +1,5 @@
 import type { Bitmap } from '../bytes/bitmap.ts'
-import type { ReadablePack } from './packed-objects.ts'
+import type { PackIndex } from './pack-index.ts'
 
 /**
  * Where an object lies among the packs of a list, as one number: the pack's place in the list times 2^32, plus the
@@ -10,6 +10,11 @@ export type Place = number
 /** No pack has the object. */
 export const NOWHERE: Place = -1
 const PACK_SCALE = 2 ** 32
+
+/** All that is needed of a pack to find objects in it. */
+export interface IndexedPack {
+  readonly index: PackIndex
+}
 
 /** Objects of several packs: one bitmap over the ordinals of each, in the order of the packs. */
 export type Selection = readonly Bitmap[]
@@ -31,7 +36,7 @@ export function ordinalOf(place: Place): number {
  *
  * @param end look only in this many of the oldest packs
  */
-export function findPlace(packs: readonly ReadablePack[], oid: Uint8Array, at = 0, end = packs.length): Place {
+export function findPlace(packs: readonly IndexedPack[], oid: Uint8Array, at = 0, end = packs.length): Place {
   for (let pack = 0; pack < end; pack++) {
     const ordinal = packs[pack]!.index.find(oid, at)
     if (ordinal >= 0) return makePlace(pack, ordinal)

@@ -2,19 +2,23 @@ import { createHash } from 'node:crypto'
 import { OID_BYTES } from '../bytes/oid.ts'
 import { PackError } from './entry-header.ts'
 
-const INITIAL_WINDOW = 512 * 1024
+const WINDOW_BYTES = 256 * 1024
+const NOTHING = new Uint8Array(0)
 
 /**
  * The bytes of an arriving pack as a window that slides: what has been read is dropped, what is wanted is filled in.
- * Hashes what it drops, so that the trailer can be checked at the end.
+ * Hashes what it drops, so that the trailer can be checked at the end. The window is as large as it ever gets from the
+ * start: whoever reads takes what is there and asks for more.
  */
 export class PackInput {
   /** The window's bytes; valid from `start` to `end`. */
-  bytes = new Uint8Array(INITIAL_WINDOW)
+  readonly bytes = new Uint8Array(WINDOW_BYTES)
   start = 0
   end = 0
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #hash = createHash('sha1')
+  /** What is left of the last chunk. */
+  #chunk: Uint8Array = NOTHING
   /** Where `bytes[0]` lies in the pack. */
   #origin = 0
   #hashed = 0
@@ -33,17 +37,21 @@ export class PackInput {
     return this.end - this.start
   }
 
-  /** Makes at least `length` bytes available, or all that are left. @returns whether there are `length`. */
+  /**
+   * Makes at least `length` bytes available (much less than the window has), or all that are left.
+   *
+   * @returns whether there are `length`.
+   */
   async fill(length: number): Promise<boolean> {
-    while (this.available < length && !this.#ended) {
-      const { value: chunk, done } = await this.#chunks.next()
-      if (done) {
-        this.#ended = true
-        break
-      }
-      this.#append(chunk)
+    while (this.available < length) {
+      if (this.#chunk.length === 0 && !(await this.#next())) return false
+      if (this.end === this.bytes.length) this.#slide()
+      const part = this.#chunk.subarray(0, this.bytes.length - this.end)
+      this.bytes.set(part, this.end)
+      this.end += part.length
+      this.#chunk = this.#chunk.subarray(part.length)
     }
-    return this.available >= length
+    return true
   }
 
   /** Reads the 20 bytes after the last entry and compares them with what was hashed. Nothing may follow. */
@@ -56,28 +64,29 @@ export class PackInput {
     return trailer
   }
 
-  #append(chunk: Uint8Array): void {
-    if (this.end + chunk.length > this.bytes.length) this.#makeRoom(chunk.length)
-    this.bytes.set(chunk, this.end)
-    this.end += chunk.length
+  /** Tells whoever sends that no more is wanted. */
+  async close(): Promise<void> {
+    if (!this.#ended) await this.#chunks.return?.()
   }
 
-  #makeRoom(length: number): void {
-    this.#hashUpTo(this.start)
-    const kept = this.available
-    let size = this.bytes.length
-    while (kept + length > size) size *= 2
-    if (size === this.bytes.length) {
-      this.bytes.copyWithin(0, this.start, this.end)
-    } else {
-      const larger = new Uint8Array(size)
-      larger.set(this.bytes.subarray(this.start, this.end))
-      this.bytes = larger
+  async #next(): Promise<boolean> {
+    if (this.#ended) return false
+    const { value, done } = await this.#chunks.next()
+    if (done) {
+      this.#ended = true
+      return false
     }
+    this.#chunk = value
+    return true
+  }
+
+  #slide(): void {
+    this.#hashUpTo(this.start)
+    this.bytes.copyWithin(0, this.start, this.end)
     this.#origin += this.start
-    this.#hashed = 0
+    this.end -= this.start
     this.start = 0
-    this.end = kept
+    this.#hashed = 0
   }
 
   #hashUpTo(position: number): void {

@@ -6,7 +6,7 @@ import type { GitObject, ObjectType } from '../object/object-type.ts'
 import { createEntryHeader, ENTRY_HEADER_LIMIT, PackError, readEntryHeader } from './entry-header.ts'
 import { inflateEntry } from './inflate-entry.ts'
 import { type PackIndex, SIZE_UNKNOWN } from './pack-index.ts'
-import { OBJECT_MEMORY_LIMIT } from './scan-pack.ts'
+import { PACK_LIMITS } from './pack-limits.ts'
 
 /** A pack to read objects from. */
 export interface ReadablePack {
@@ -44,7 +44,7 @@ export class PackedObjects implements ObjectSource {
   readonly #limit: number
 
   /** @param packs oldest first; an object that several have is taken from the first. */
-  constructor(packs: readonly ReadablePack[], objectMemoryLimit = OBJECT_MEMORY_LIMIT) {
+  constructor(packs: readonly ReadablePack[], objectMemoryLimit = PACK_LIMITS.objectBytes) {
     this.#packs = packs
     this.#limit = objectMemoryLimit
   }

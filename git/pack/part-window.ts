@@ -13,14 +13,14 @@ export class PartWindow {
     this.#parts = parts
   }
 
-  /** Where the window starts in the file. */
-  get start(): number {
-    return this.#start
-  }
-
-  /** Where it ends. */
+  /** Where the window ends in the file. */
   get end(): number {
     return this.#start + this.#bytes.length
+  }
+
+  /** Whether the window has all bytes from `from` to `to`. */
+  has(from: number, to: number): boolean {
+    return from >= this.#start && to <= this.end
   }
 
   /** The bytes from `from` to `to`, or as many of them as the window has. It must have the first. */

@@ -1,19 +1,21 @@
 import { ByteCache } from '../bytes/byte-cache.ts'
-import { OID_BYTES, oidFromBytes } from '../bytes/oid.ts'
+import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
-import { applyDelta, DeltaError } from '../delta/apply-delta.ts'
-import { objectHash } from '../object/hash-object.ts'
+import { applyDelta, applyDeltaInto, checkDeltaSizes, DeltaError } from '../delta/apply-delta.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import type { ObjectType } from '../object/object-type.ts'
 import { OFS_DELTA, PackError } from './entry-header.ts'
 import type { EntryIds } from './entry-ids.ts'
-import { InflateError } from './inflate.ts'
 import { inflateEntry } from './inflate-entry.ts'
+import { InflateError } from './inflate-error.ts'
+import type { KeptDeltas } from './kept-deltas.ts'
+import { ObjectBuffer } from './object-buffer.ts'
 import { EXTERNAL_BASE } from './pack-index.ts'
-import { BASE_BY_ID, OBJECT_MEMORY_LIMIT, type ObjectVisitor, type PackScan } from './scan-pack.ts'
+import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
+import { BASE_BY_ID, type ObjectVisitor, type PackScan } from './scan-pack.ts'
 
-/** Objects kept at hand while the deltas on them are applied, in bytes. */
-const OBJECT_CACHE_BYTES = 16 * 1024 * 1024
+/** Objects kept at hand while the deltas on them are applied, in bytes: room for the largest there may be. */
+const OBJECT_CACHE_BYTES = 32 * 1024 * 1024
 const NONE = -1
 
 export interface ResolveOptions {
@@ -23,20 +25,19 @@ export interface ResolveOptions {
   /** The pack's bytes, read again for bases and for deltas that were not kept. */
   readonly pack: ByteRange
   /** Deltas kept from the scan. */
-  readonly deltas: ByteCache
+  readonly deltas: KeptDeltas
   /** Where a thin pack's bases are found, or null if there is nothing yet. */
   readonly store: ObjectSource | null
   readonly visitor: ObjectVisitor
   readonly onProgress?: (done: number, total: number) => void
-  /** Defaults to {@link OBJECT_MEMORY_LIMIT}. */
-  readonly objectMemoryLimit?: number
+  readonly limits?: PackLimits
 }
 
 /** What the entries turn out to be, one value an entry; as in the pack index. */
 export interface ResolvedPack {
   readonly types: Uint8Array
-  /** Inflated sizes of the objects. */
-  readonly sizes: Float64Array
+  /** Inflated sizes of the objects, as in the pack index. */
+  readonly sizes: Uint32Array
   readonly bases: Uint32Array
   /** Raw ids of the bases that other packs hold, 20 bytes each. Not empty: the pack is thin. */
   readonly external: Uint8Array
@@ -45,9 +46,9 @@ export interface ResolvedPack {
 /** A delta's base is neither in the pack nor in the store. */
 export class MissingBaseError extends PackError {
   override name = 'MissingBaseError'
-  readonly oid: string
+  readonly oid: Oid
 
-  constructor(oid: string) {
+  constructor(oid: Oid) {
     super(`the base ${oid} of a delta is missing`)
     this.oid = oid
   }
@@ -71,30 +72,34 @@ export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPa
 
 class DeltaResolver {
   readonly #options: ResolveOptions
-  readonly #limit: number
+  readonly #limits: PackLimits
   readonly #types: Uint8Array
-  readonly #sizes: Float64Array
+  readonly #sizes: Uint32Array
   readonly #bases: Uint32Array
   /** The deltas on each entry as linked lists. */
   readonly #firstChild: Int32Array
   readonly #nextSibling: Int32Array
-  /** Deltas by id whose base has not been met, by the number of the base's id. */
-  readonly #waiting = new Map<number, number>()
+  /** Lists of the deltas by id whose base has not been met, by the number of the base's id. */
+  readonly #waiting: Int32Array
   readonly #objects = new ByteCache(OBJECT_CACHE_BYTES)
+  readonly #result = new ObjectBuffer()
   readonly #external: { oid: Uint8Array; type: ObjectType }[] = []
   readonly #deltas: number
   #done = 0
+  #unfolded = 0
 
   constructor(options: ResolveOptions) {
-    const { scan } = options
+    const { scan, ids } = options
     this.#options = options
-    this.#limit = options.objectMemoryLimit ?? OBJECT_MEMORY_LIMIT
+    this.#limits = options.limits ?? PACK_LIMITS
     this.#types = scan.types.slice()
     this.#sizes = scan.sizes.slice()
     this.#bases = new Uint32Array(scan.entries)
     this.#firstChild = new Int32Array(scan.entries).fill(NONE)
     this.#nextSibling = new Int32Array(scan.entries).fill(NONE)
     this.#deltas = scan.types.reduce((count, type) => count + (type >= OFS_DELTA ? 1 : 0), 0)
+    for (let at = 0; at < scan.baseIds.length; at += OID_BYTES) ids.table.intern(scan.baseIds, at)
+    this.#waiting = new Int32Array(ids.table.size).fill(NONE)
   }
 
   async resolve(): Promise<ResolvedPack> {
@@ -103,7 +108,7 @@ class DeltaResolver {
     for (let ordinal = 0; ordinal < scan.entries; ordinal++) {
       if (scan.types[ordinal]! >= OFS_DELTA) continue
       this.#adopt(ordinal)
-      if (this.#firstChild[ordinal] !== NONE) await this.#resolveChildrenOf(ordinal)
+      if (this.#hasChildren(ordinal)) await this.#resolveChildrenOf(ordinal)
     }
     await this.#resolveThin()
     this.#options.onProgress?.(this.#done, this.#deltas)
@@ -121,10 +126,10 @@ class DeltaResolver {
     for (let ordinal = scan.entries - 1; ordinal >= 0; ordinal--) {
       if (scan.types[ordinal]! < OFS_DELTA) continue
       const base = scan.baseOrdinals[ordinal]!
-      if (base === BASE_BY_ID) {
-        const number = ids.table.intern(scan.baseIds.get(ordinal)!)
-        this.#nextSibling[ordinal] = this.#waiting.get(number) ?? NONE
-        this.#waiting.set(number, ordinal)
+      if (base >= BASE_BY_ID) {
+        const number = ids.table.find(scan.baseIds, (base - BASE_BY_ID) * OID_BYTES)
+        this.#nextSibling[ordinal] = this.#waiting[number]!
+        this.#waiting[number] = ordinal
       } else {
         this.#nextSibling[ordinal] = this.#firstChild[base]!
         this.#firstChild[base] = ordinal
@@ -133,12 +138,14 @@ class DeltaResolver {
     }
   }
 
+  #hasChildren(ordinal: number): boolean {
+    return this.#firstChild[ordinal] !== NONE
+  }
+
   /** Gives an entry whose id is now known the deltas that name it by id. */
   #adopt(ordinal: number): void {
-    const number = this.#options.ids.numberOf(ordinal)
-    const first = this.#waiting.get(number)
-    if (first === undefined) return
-    this.#waiting.delete(number)
+    const first = this.#takeWaiting(this.#options.ids.numberOf(ordinal))
+    if (first === NONE) return
     let last = first
     for (let child = first; child !== NONE; child = this.#nextSibling[child]!) {
       this.#bases[child] = ordinal + 1
@@ -148,67 +155,84 @@ class DeltaResolver {
     this.#firstChild[ordinal] = first
   }
 
+  #takeWaiting(number: number): number {
+    // Ids met later than all bases are nobody's base.
+    if (number >= this.#waiting.length) return NONE
+    const first = this.#waiting[number]!
+    this.#waiting[number] = NONE
+    return first
+  }
+
+  /** Resolves the deltas whose bases are in the store. Any of them may turn out to be a base that others wait for. */
   async #resolveThin(): Promise<void> {
     const { ids, store } = this.#options
-    // Resolving one base's deltas may bring an object that others wait for: take them one at a time.
-    for (const number of [...this.#waiting.keys()]) {
-      const first = this.#waiting.get(number)
-      if (first === undefined) continue
+    for (let number = 0; number < this.#waiting.length; number++) {
+      if (this.#waiting[number] === NONE) continue
       const oid = ids.table.bytesAt(number).slice()
-      const base = await store?.read(oidFromBytes(oid))
-      if (!base) {
-        if (this.#isWaitingInPack(first)) continue
-        throw new MissingBaseError(oidFromBytes(oid))
-      }
-      this.#waiting.delete(number)
+      const base = (await store?.read(oidFromBytes(oid))) ?? null
+      if (base === null) continue
       const place = this.#external.push({ oid, type: base.type }) - 1
       this.#objects.set(this.#externalKey(place), base.bytes)
       const children: number[] = []
-      for (let child = first; child !== NONE; child = this.#nextSibling[child]!) {
+      for (let child = this.#takeWaiting(number); child !== NONE; child = this.#nextSibling[child]!) {
         this.#bases[child] = EXTERNAL_BASE + place
         children.push(child)
       }
-      for (const child of children) {
-        await this.#resolveEntry(child)
-        await this.#resolveChildrenOf(child)
-      }
+      await this.#resolveAll(children.reverse())
+      this.#objects.delete(this.#externalKey(place))
     }
-    for (const number of this.#waiting.keys()) throw new MissingBaseError(ids.table.oidAt(number))
+    const missing = this.#waiting.findIndex((first) => first !== NONE)
+    if (missing >= 0) throw new MissingBaseError(ids.table.oidAt(missing))
   }
 
-  /** Whether other deltas are still unresolved too, one of which may turn out to be the base that is missing. */
-  #isWaitingInPack(first: number): boolean {
-    let own = 0
-    for (let child = first; child !== NONE; child = this.#nextSibling[child]!) own++
-    return this.#deltas - this.#done > own
-  }
-
-  async #resolveChildrenOf(root: number): Promise<void> {
+  async #resolveChildrenOf(base: number): Promise<void> {
     const stack: number[] = []
-    const push = (base: number) => {
-      const from = stack.length
-      for (let child = this.#firstChild[base]!; child !== NONE; child = this.#nextSibling[child]!) stack.push(child)
-      // In pack order from the top of the stack.
-      reverseFrom(stack, from)
-    }
-    push(root)
+    this.#pushChildren(stack, base)
+    await this.#resolveAll(stack)
+    this.#objects.delete(base)
+  }
+
+  /** Resolves the deltas on a stack and all that build on them. An object is let go once all that build on it are made. */
+  async #resolveAll(stack: number[]): Promise<void> {
     for (let ordinal = stack.pop(); ordinal !== undefined; ordinal = stack.pop()) {
+      if (ordinal < 0) {
+        this.#objects.delete(~ordinal)
+        continue
+      }
       await this.#resolveEntry(ordinal)
-      push(ordinal)
+      if (!this.#hasChildren(ordinal)) continue
+      stack.push(~ordinal)
+      this.#pushChildren(stack, ordinal)
+    }
+  }
+
+  /** In pack order from the top of the stack, and first those that nothing builds on: then the base is not needed long. */
+  #pushChildren(stack: number[], base: number): void {
+    for (const isBase of [true, false]) {
+      const from = stack.length
+      for (let child = this.#firstChild[base]!; child !== NONE; child = this.#nextSibling[child]!) {
+        if (this.#hasChildren(child) === isBase) stack.push(child)
+      }
+      reverseFrom(stack, from)
     }
   }
 
   async #resolveEntry(ordinal: number): Promise<void> {
     const { ids, visitor, onProgress } = this.#options
-    const bytes = await this.#bytesOf(ordinal)
+    const base = this.#baseAtHand(ordinal) ?? (await this.#makeBase(ordinal))
+    const delta = this.#keptDelta(ordinal) ?? (await this.#inflate(ordinal))
+    const sizes = checkDeltaSizes(base, delta, this.#limits.objectBytes)
+    const bytes = this.#result.take(sizes.result)
+    applyDeltaInto(base, delta, sizes, bytes)
+    this.#count(sizes.result)
     const type = this.#typeOfBase(ordinal)
-    const oid = objectHash(type, bytes)
+    const oid = this.#result.hash(type, sizes.result)
     ids.set(ordinal, oid)
     this.#types[ordinal] = type
-    this.#sizes[ordinal] = bytes.length
-    visitor.object(ordinal, type, oid, bytes)
+    this.#sizes[ordinal] = sizes.result
     this.#adopt(ordinal)
-    if (this.#firstChild[ordinal] !== NONE) this.#objects.set(ordinal, bytes)
+    if (this.#hasChildren(ordinal)) this.#objects.set(ordinal, bytes.slice())
+    visitor.object(ordinal, type, oid, bytes)
     this.#done++
     if ((this.#done & 1023) === 0) onProgress?.(this.#done, this.#deltas)
   }
@@ -219,40 +243,61 @@ class DeltaResolver {
     return base >= EXTERNAL_BASE ? this.#external[base - EXTERNAL_BASE]!.type : (this.#types[base - 1] as ObjectType)
   }
 
-  /** An entry's object: from the nearest base at hand, every delta on the way applied in turn. */
-  async #bytesOf(ordinal: number): Promise<Uint8Array> {
+  #baseAtHand(ordinal: number): Uint8Array | undefined {
+    const base = this.#bases[ordinal]!
+    return this.#objects.get(base >= EXTERNAL_BASE ? this.#externalKey(base - EXTERNAL_BASE) : base - 1)
+  }
+
+  /** The object that an entry builds on: from the nearest one at hand, every delta on the way applied in turn. */
+  async #makeBase(ordinal: number): Promise<Uint8Array> {
+    const base = this.#bases[ordinal]!
+    if (base >= EXTERNAL_BASE) return this.#readExternal(base - EXTERNAL_BASE)
     const chain: number[] = []
     let bytes: Uint8Array | undefined
-    for (let at = ordinal; bytes === undefined; ) {
-      const base = this.#bases[at]!
-      if (base === 0) {
+    for (let at = base - 1; bytes === undefined; ) {
+      const next = this.#bases[at]!
+      if (next === 0) {
         bytes = await this.#inflate(at)
-        this.#objects.set(at, bytes)
       } else {
         chain.push(at)
-        at = base - 1
-        bytes = base >= EXTERNAL_BASE ? await this.#readExternal(base - EXTERNAL_BASE) : this.#objects.get(at)
+        bytes =
+          this.#baseAtHand(at) ?? (next >= EXTERNAL_BASE ? await this.#readExternal(next - EXTERNAL_BASE) : undefined)
+        at = next - 1
       }
     }
     for (let at = chain.pop(); at !== undefined; at = chain.pop()) {
-      bytes = applyDelta(bytes, this.#options.deltas.get(at) ?? (await this.#inflate(at)), this.#limit)
+      bytes = applyDelta(bytes, this.#keptDelta(at) ?? (await this.#inflate(at)), this.#limits.objectBytes)
+      this.#count(bytes.length)
     }
+    this.#objects.set(base - 1, bytes)
     return bytes
   }
 
+  #keptDelta(ordinal: number): Uint8Array | null {
+    return this.#options.deltas.get(ordinal, this.#options.scan.sizes[ordinal]!)
+  }
+
+  /** What an entry holds, object or delta, read from the pack. */
   async #inflate(ordinal: number): Promise<Uint8Array> {
     const { scan, pack } = this.#options
     const size = scan.sizes[ordinal]!
-    if (size > this.#limit) {
-      throw new PackError(`a delta builds on an object of ${size} bytes; the limit is ${this.#limit}`)
+    if (size > this.#limits.objectBytes) {
+      throw new PackError(`a delta builds on an object of ${size} bytes; the limit is ${this.#limits.objectBytes}`)
     }
+    this.#count(size)
     const start = scan.offsets[ordinal]! + scan.headerLengths[ordinal]!
     return inflateEntry(await pack.read(start, scan.offsets[ordinal + 1]! - start), size)
   }
 
+  /** Objects made again because they did not stay at hand count as well: that is where deep trees of deltas cost. */
+  #count(bytes: number): void {
+    this.#unfolded += bytes
+    if (this.#unfolded > this.#limits.unfoldedBytes) {
+      throw new PackError(`the deltas make more than ${this.#limits.unfoldedBytes} bytes. Push it in parts`)
+    }
+  }
+
   async #readExternal(place: number): Promise<Uint8Array> {
-    const held = this.#objects.get(this.#externalKey(place))
-    if (held !== undefined) return held
     const oid = oidFromBytes(this.#external[place]!.oid)
     const base = await this.#options.store?.read(oid)
     if (!base) throw new MissingBaseError(oid)

@@ -1,8 +1,6 @@
-import { createHash, type Hash } from 'node:crypto'
-import { Inflate } from 'pako'
-import { GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
+import { createHash } from 'node:crypto'
+import { GrowingBytes, GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
 import { OID_BYTES, oidFromBytes } from '../bytes/oid.ts'
-import { objectHash } from '../object/hash-object.ts'
 import { BLOB, type ObjectType, objectTypeName } from '../object/object-type.ts'
 import {
   createEntryHeader,
@@ -12,27 +10,26 @@ import {
   REF_DELTA,
   readEntryHeader,
 } from './entry-header.ts'
-import { InflateError, inflateInto, NEED_INPUT } from './inflate.ts'
+import { DONE, INFLATE_WINDOW_BYTES, Inflater, type InflateStop, NEED_INPUT } from './inflate.ts'
+import { InflateError } from './inflate-error.ts'
+import { ObjectBuffer } from './object-buffer.ts'
+import { SIZE_UNKNOWN } from './pack-index.ts'
 import { PackInput } from './pack-input.ts'
+import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
 
 export const PACK_MAGIC = 0x5041434b
 export const PACK_HEADER_BYTES = 12
-/** The least input worth a try at an entry: nearly all entries are smaller. */
-const FIRST_TRY_BYTES = 4096
-/** Steps in which an entry too large for memory is read and inflated. */
-const LARGE_STEP_BYTES = 64 * 1024
-
-/**
- * The largest object or delta that is held in memory, in bytes. Larger blobs are inflated in steps and hashed; larger
- * commits, trees, tags and deltas are refused: a Worker has 128 MB.
- */
-export const OBJECT_MEMORY_LIMIT = 32 * 1024 * 1024
+/** Input to have before an entry is begun, and to ask for when it needs more: most entries are smaller. */
+const INPUT_BYTES = 4096
+/** Blobs from this size on are inflated and hashed in steps: nobody needs them whole. */
+const BLOB_IN_STEPS_BYTES = 1024 * 1024
+const STEP_BYTES = 256 * 1024
 
 /** Hears of every object once its bytes are known. */
 export interface ObjectVisitor {
   /** An object whole. `bytes` is lent: it is overwritten after the call. */
   object(ordinal: number, type: ObjectType, oid: Uint8Array, bytes: Uint8Array): void
-  /** A blob that is too large for memory: only its id is known. */
+  /** A blob that is not held in memory: only its id is known. */
   largeBlob(ordinal: number, oid: Uint8Array): void
 }
 
@@ -42,12 +39,11 @@ export interface ScanOptions {
   readonly keepDelta?: (ordinal: number, delta: Uint8Array) => void
   /** Called now and then with the number of entries read and the number that the header declares. */
   readonly onProgress?: (done: number, total: number) => void
-  /** Defaults to {@link OBJECT_MEMORY_LIMIT}. */
-  readonly objectMemoryLimit?: number
+  readonly limits?: PackLimits
 }
 
-/** Marks a base that is named by its id, in {@link PackScan.baseOrdinals}. */
-export const BASE_BY_ID = 0xffffffff
+/** In {@link PackScan.baseOrdinals}: added to the place of a base's id in {@link PackScan.baseIds}. */
+export const BASE_BY_ID = 0x80000000
 
 /** What one pass over a pack finds. All tables have one value an entry, in pack order. */
 export interface PackScan {
@@ -62,12 +58,12 @@ export interface PackScan {
   readonly headerLengths: Uint8Array
   /** As in the pack: 1 to 4, or a delta. */
   readonly types: Uint8Array
-  /** Inflated size of what the entry holds: the object, or the delta. */
-  readonly sizes: Float64Array
-  /** Of deltas: the base's ordinal, or {@link BASE_BY_ID}. */
+  /** Inflated size of what the entry holds: the object, or the delta; {@link SIZE_UNKNOWN} for that and larger. */
+  readonly sizes: Uint32Array
+  /** Of deltas: the base's ordinal, or {@link BASE_BY_ID} and the place of its id. */
   readonly baseOrdinals: Uint32Array
-  /** Of deltas by id: the base's raw id. */
-  readonly baseIds: ReadonlyMap<number, Uint8Array>
+  /** Raw ids of the bases that deltas name by id, 20 bytes each. */
+  readonly baseIds: Uint8Array
 }
 
 /**
@@ -77,37 +73,53 @@ export interface PackScan {
  * Follows gitformat-pack. @throws {@link PackError} in words that a pusher can act on.
  */
 export async function scanPack(chunks: AsyncIterable<Uint8Array>, options: ScanOptions): Promise<PackScan> {
-  const scanner = new PackScanner(new PackInput(chunks), options)
-  return scanner.scan()
+  const input = new PackInput(chunks)
+  try {
+    return await new PackScanner(input, options).scan()
+  } catch (error) {
+    await input.close()
+    throw error
+  }
 }
 
 class PackScanner {
   readonly #input: PackInput
   readonly #options: ScanOptions
-  readonly #limit: number
+  readonly #limits: PackLimits
   readonly #offsets = new GrowingFloat64()
-  readonly #sizes = new GrowingFloat64()
+  readonly #sizes = new GrowingUint32()
   readonly #kinds = new GrowingUint32()
   readonly #bases = new GrowingUint32()
-  readonly #baseIds = new Map<number, Uint8Array>()
+  readonly #baseIds = new GrowingBytes()
   readonly #header = createEntryHeader()
-  #scratch = new Uint8Array(64 * 1024)
+  readonly #inflater = new Inflater()
+  readonly #object = new ObjectBuffer()
+  #unfolded = 0
 
   constructor(input: PackInput, options: ScanOptions) {
     this.#input = input
     this.#options = options
-    this.#limit = options.objectMemoryLimit ?? OBJECT_MEMORY_LIMIT
+    this.#limits = options.limits ?? PACK_LIMITS
   }
 
   async scan(): Promise<PackScan> {
+    const input = this.#input
     const entries = await this.#readPackHeader()
     for (let ordinal = 0; ordinal < entries; ordinal++) {
-      await this.#scanEntry(ordinal)
+      if (input.available < INPUT_BYTES) await input.fill(INPUT_BYTES)
+      this.#readHeader(ordinal)
+      try {
+        if (this.#header.type === BLOB && this.#header.size >= BLOB_IN_STEPS_BYTES) await this.#hashInSteps(ordinal)
+        else await this.#inflateWhole(ordinal)
+      } catch (error) {
+        if (error instanceof InflateError) throw new PackError(`entry ${ordinal} does not inflate: ${error.message}`)
+        throw error
+      }
       if ((ordinal & 1023) === 0) this.#options.onProgress?.(ordinal, entries)
     }
     this.#options.onProgress?.(entries, entries)
-    this.#offsets.push(this.#input.offset)
-    const trailer = await this.#input.checkTrailer()
+    this.#offsets.push(input.offset)
+    const trailer = await input.checkTrailer()
     const kinds = this.#kinds.view()
     return {
       entries,
@@ -118,7 +130,7 @@ class PackScanner {
       types: Uint8Array.from(kinds, (kind) => kind & 0xff),
       sizes: this.#sizes.view(),
       baseOrdinals: this.#bases.view(),
-      baseIds: this.#baseIds,
+      baseIds: this.#baseIds.view(),
     }
   }
 
@@ -129,116 +141,130 @@ class PackScanner {
     if (view.getUint32(0) !== PACK_MAGIC) throw new PackError('not a pack')
     const version = view.getUint32(4)
     if (version !== 2 && version !== 3) throw new PackError(`pack version ${version} is not supported`)
+    const entries = view.getUint32(8)
+    if (entries > this.#limits.entries) {
+      throw new PackError(`the pack has ${entries} objects; the limit is ${this.#limits.entries}. Push it in parts`)
+    }
     input.start += PACK_HEADER_BYTES
-    return view.getUint32(8)
+    return entries
   }
 
-  async #scanEntry(ordinal: number): Promise<void> {
+  /** Reads an entry's header into the tables, and moves the input to its compressed bytes. */
+  #readHeader(ordinal: number): void {
     const input = this.#input
     const header = this.#header
-    if (input.available < FIRST_TRY_BYTES) await input.fill(FIRST_TRY_BYTES)
-    if (!readEntryHeader(input.bytes.subarray(0, input.end), input.start, header)) {
-      throw new PackError('the pack is cut off')
-    }
+    if (!readEntryHeader(input.bytes, input.start, header, input.end)) throw new PackError('the pack is cut off')
     const headerLength = header.end - input.start
+    this.#checkSize(ordinal, header)
     this.#offsets.push(input.offset)
-    this.#sizes.push(header.size)
+    this.#sizes.push(Math.min(header.size, SIZE_UNKNOWN))
     this.#kinds.push(header.type | (headerLength << 8))
     this.#bases.push(this.#baseOf(ordinal, header))
-    try {
-      if (header.size > this.#limit) await this.#scanLargeBlob(ordinal, headerLength)
-      else await this.#scanInMemory(ordinal, headerLength)
-    } catch (error) {
-      if (error instanceof InflateError) throw new PackError(`entry ${ordinal} does not inflate: ${error.message}`)
-      throw error
+    input.start = header.end
+  }
+
+  #checkSize(ordinal: number, { type, size }: EntryHeader): void {
+    const { objectBytes, unfoldedBytes } = this.#limits
+    if (type !== BLOB && size > objectBytes) {
+      const what = type === OFS_DELTA || type === REF_DELTA ? 'delta' : objectTypeName(type as ObjectType)
+      throw new PackError(
+        `entry ${ordinal} is a ${what} of ${size} bytes; the limit is ${objectBytes}. ` +
+          'Push with `git -c core.bigFileThreshold=16m push`, so that large files are sent whole',
+      )
+    }
+    this.#unfolded += size
+    if (this.#unfolded > unfoldedBytes) {
+      throw new PackError(`the pack inflates to more than ${unfoldedBytes} bytes. Push it in parts`)
     }
   }
 
   #baseOf(ordinal: number, header: EntryHeader): number {
     if (header.type === REF_DELTA) {
-      this.#baseIds.set(ordinal, this.#input.bytes.slice(header.baseAt, header.baseAt + OID_BYTES))
-      return BASE_BY_ID
+      const place = this.#baseIds.length / OID_BYTES
+      this.#baseIds.append(this.#input.bytes, header.baseAt, header.baseAt + OID_BYTES)
+      return BASE_BY_ID + place
     }
     if (header.type !== OFS_DELTA) return 0
-    const base = findOffset(this.#offsets.view(), this.#input.offset - header.distance)
+    const base = findOffset(this.#offsets, this.#input.offset - header.distance)
     if (base < 0 || base === ordinal) throw new PackError(`entry ${ordinal} has a base where no entry starts`)
     return base
   }
 
-  async #scanInMemory(ordinal: number, headerLength: number): Promise<void> {
-    const input = this.#input
+  async #inflateWhole(ordinal: number): Promise<void> {
     const { type, size } = this.#header
-    if (size > this.#scratch.length) this.#scratch = new Uint8Array(Math.min(size * 2, Math.max(size, this.#limit)))
-    const bytes = this.#scratch.subarray(0, size)
-    let end: number
+    const object = this.#object
+    // No more room than there are bytes for: the declared size may be a lie.
+    let bytes = object.take(Math.min(size, Math.max(object.capacity, BLOB_IN_STEPS_BYTES)))
+    this.#inflater.begin(bytes)
     for (;;) {
-      end = inflateInto(input.bytes.subarray(0, input.end), input.start + headerLength, bytes)
-      if (end !== NEED_INPUT) break
-      // Doubled, so that an entry that arrives in many small chunks is not tried once for each of them.
-      const before = input.available
-      await input.fill(before * 2)
-      if (input.available === before) throw new PackError('the pack is cut off')
+      const stop = this.#inflateSome()
+      if (stop === DONE) break
+      if (stop === NEED_INPUT) {
+        await this.#moreInput()
+      } else {
+        if (bytes.length === size) throw new InflateError('more bytes than the entry declares')
+        bytes = object.extend(Math.min(size, bytes.length * 2))
+        this.#inflater.continueIn(bytes, this.#inflater.written)
+      }
     }
-    input.start = end
+    if (this.#inflater.written !== size) throw new InflateError('fewer bytes than the entry declares')
     if (type === OFS_DELTA || type === REF_DELTA) {
       this.#options.keepDelta?.(ordinal, bytes)
     } else {
-      this.#options.visitor.object(ordinal, type as ObjectType, objectHash(type as ObjectType, bytes), bytes)
+      this.#options.visitor.object(ordinal, type as ObjectType, object.hash(type as ObjectType, size), bytes)
     }
   }
 
-  async #scanLargeBlob(ordinal: number, headerLength: number): Promise<void> {
-    const input = this.#input
-    const { type, size } = this.#header
-    if (type !== BLOB) {
-      const what = type === OFS_DELTA || type === REF_DELTA ? 'delta' : objectTypeName(type as ObjectType)
-      throw new PackError(
-        `entry ${ordinal} is a ${what} of ${size} bytes; the limit is ${this.#limit}. ` +
-          'Push with `git -c core.bigFileThreshold=16m push`, so that large files are sent whole',
-      )
-    }
-    input.start += headerLength
+  /** Hashes a blob through a buffer that slides. */
+  async #hashInSteps(ordinal: number): Promise<void> {
+    const { size } = this.#header
+    const inflater = this.#inflater
+    const bytes = this.#object.take(INFLATE_WINDOW_BYTES + STEP_BYTES)
     const hash = createHash('sha1').update(`blob ${size}\0`)
-    const seen = await this.#inflateInSteps(hash, size)
+    let hashed = 0
+    let seen = 0
+    inflater.begin(bytes)
+    for (;;) {
+      const stop = this.#inflateSome()
+      hash.update(bytes.subarray(hashed, inflater.written))
+      seen += inflater.written - hashed
+      if (seen > size) throw new InflateError('more bytes than the entry declares')
+      if (stop === DONE) break
+      if (stop === NEED_INPUT) {
+        hashed = inflater.written
+        await this.#moreInput()
+      } else {
+        const kept = Math.min(inflater.written, INFLATE_WINDOW_BYTES)
+        bytes.copyWithin(0, inflater.written - kept, inflater.written)
+        inflater.continueIn(bytes, kept)
+        hashed = kept
+      }
+    }
     if (seen !== size) throw new InflateError('fewer bytes than the entry declares')
     this.#options.visitor.largeBlob(ordinal, hash.digest())
   }
 
-  /** Inflates the stream at the start of the window, step by step, and moves the window behind it. */
-  async #inflateInSteps(hash: Hash, size: number): Promise<number> {
+  #inflateSome(): InflateStop {
     const input = this.#input
-    let seen = 0
-    let unread = () => 0
-    const inflate = new Inflate({ chunkSize: LARGE_STEP_BYTES, windowBits: 15 })
-    inflate.onStart = (stream) => {
-      unread = () => stream.avail_in
-    }
-    inflate.onData = (chunk) => {
-      seen += chunk.length
-      if (seen > size) throw new InflateError('more bytes than the entry declares')
-      hash.update(chunk)
-    }
-    for (;;) {
-      if (input.available === 0 && !(await input.fill(1))) throw new PackError('the pack is cut off')
-      const step = input.bytes.subarray(input.start, Math.min(input.end, input.start + LARGE_STEP_BYTES))
-      inflate.push(step, false)
-      if (inflate.err) throw new InflateError(inflate.msg || 'not a zlib stream')
-      input.start += step.length
-      if (inflate.ended) {
-        input.start -= unread()
-        return seen
-      }
-    }
+    const stop = this.#inflater.run(input.bytes, input.start, input.end)
+    input.start = this.#inflater.position
+    return stop
+  }
+
+  async #moreInput(): Promise<void> {
+    const before = this.#input.available
+    await this.#input.fill(before + INPUT_BYTES)
+    if (this.#input.available === before) throw new PackError('the pack is cut off')
   }
 }
 
 /** The ordinal of the entry that starts at `offset`, or -1. */
-function findOffset(offsets: Float64Array, offset: number): number {
+function findOffset(offsets: GrowingFloat64, offset: number): number {
   let low = 0
   let high = offsets.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const at = offsets[middle]!
+    const at = offsets.at(middle)
     if (at === offset) return middle
     if (at < offset) low = middle + 1
     else high = middle

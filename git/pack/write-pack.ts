@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import type { Oid } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
-import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, type SendMode, WHOLE } from './delta-bases.ts'
+import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, WHOLE } from './delta-bases.ts'
 import {
   createEntryHeader,
   ENTRY_HEADER_LIMIT,
@@ -18,7 +18,7 @@ import type { PackIndex } from './pack-index.ts'
 import { PackSink } from './pack-sink.ts'
 import type { ReadablePack } from './packed-objects.ts'
 import { PartWindow } from './part-window.ts'
-import { ReadAhead } from './read-ahead.ts'
+import { ReadAhead, type Span } from './read-ahead.ts'
 
 export interface WritePackOptions {
   /** Whether the client can read deltas that say how far back their base is. */
@@ -129,68 +129,78 @@ class PackWriter {
     const window = new PartWindow(new ReadAhead(data, entrySpans(index, ordinals)))
     /** Where each entry starts in the pack that is written. */
     const written = new Float64Array(index.entries)
-    let [runStart, runEnd] = [0, 0]
-    for (let ordinal = ordinals.next(0); ; ordinal = ordinals.next(ordinal + 1)) {
-      const isLast = ordinal < 0
-      const start = isLast ? 0 : index.offset(ordinal)
-      const position = this.#sink.position + (runEnd - runStart)
-      const mode = isLast ? COPY : this.#bases.mode(pack, ordinal)
-      const stays = mode === COPY || (mode === DELTA_IN_PACK && this.#keepsDistance(index, ordinal, position, written))
-      if (!isLast) written[ordinal] = position
-      if (!isLast && stays && start === runEnd) {
-        runEnd = index.offset(ordinal + 1)
-        this.#objects++
-        continue
-      }
-      while (runStart < runEnd) {
-        if (window.end <= runStart) await window.moveTo(runStart)
-        const bytes = window.view(runStart, Math.min(runEnd, window.end))
-        this.#sink.append(bytes)
-        runStart += bytes.length
-        if (this.#sink.isReady) yield* this.#report(this.#sink.take())
-      }
-      if (isLast) return
-      runStart = start
-      runEnd = index.offset(ordinal + 1)
-      if (mode === WHOLE) {
-        await this.#appendWhole(index.oid(ordinal))
-        runStart = runEnd
-      } else if (!stays) {
-        const limit = Math.min(start + ENTRY_HEADER_LIMIT, runEnd)
-        const bytes =
-          limit <= window.end && start >= window.start ? window.view(start, limit) : await window.cover(start, limit)
-        runStart += this.#appendHeader(bytes, index, ordinal, mode, position - written[index.baseOrdinal(ordinal)]!)
+    let run: Span = { start: 0, end: 0 }
+    for (let ordinal = ordinals.next(0); ordinal >= 0; ordinal = ordinals.next(ordinal + 1)) {
+      const start = index.offset(ordinal)
+      const end = index.offset(ordinal + 1)
+      const position = this.#sink.position + run.end - run.start
+      written[ordinal] = position
+      const mode = this.#bases.mode(pack, ordinal)
+      const base = index.baseOrdinal(ordinal)
+      const distance = mode === DELTA_IN_PACK ? position - written[base]! : 0
+      const stays = mode === COPY || (this.#options.ofsDelta && distance > 0 && distance === start - index.offset(base))
+      if (stays && start === run.end) {
+        run = { start: run.start, end }
+      } else {
+        if (!this.#copyFromWindow(window, run)) yield* this.#copy(window, run)
+        if (stays) run = { start, end }
+        else if (mode === WHOLE) run = await this.#appendWhole(index.oid(ordinal), end)
+        else {
+          const headerEnd = Math.min(start + ENTRY_HEADER_LIMIT, end)
+          const header = window.has(start, headerEnd)
+            ? window.view(start, headerEnd)
+            : await window.cover(start, headerEnd)
+          run = { start: start + this.#appendHeader(header, index, ordinal, distance), end }
+        }
       }
       this.#objects++
+      if (this.#sink.isReady) yield* this.#report(this.#sink.take())
     }
+    yield* this.#copy(window, run)
   }
 
-  #keepsDistance(index: PackIndex, ordinal: number, position: number, written: Float64Array): boolean {
-    const base = index.baseOrdinal(ordinal)
-    return this.#options.ofsDelta && position - written[base]! === index.offset(ordinal) - index.offset(base)
+  /** Copies a run if all of it is at hand, which is so for nearly all short ones. */
+  #copyFromWindow(window: PartWindow, run: Span): boolean {
+    if (!window.has(run.start, run.end)) return false
+    this.#sink.append(window.view(run.start, run.end))
+    return true
+  }
+
+  async *#copy(window: PartWindow, run: Span): AsyncGenerator<Uint8Array, void, undefined> {
+    for (let at = run.start; at < run.end; ) {
+      await window.moveTo(at)
+      const bytes = window.view(at, Math.min(run.end, window.end))
+      this.#sink.append(bytes)
+      at += bytes.length
+      if (this.#sink.isReady) yield* this.#report(this.#sink.take())
+    }
   }
 
   /**
    * Writes a new header in place of that of an ofs-delta.
    *
-   * @param distance how far back the base lies in the pack that is written, if it is there
+   * @param distance how far back its base lies in the pack that is written, or 0 if it is not there
    * @returns the length of the header that is replaced
    */
-  #appendHeader(bytes: Uint8Array, index: PackIndex, ordinal: number, mode: SendMode, distance: number): number {
+  #appendHeader(bytes: Uint8Array, index: PackIndex, ordinal: number, distance: number): number {
     if (!readEntryHeader(bytes, 0, this.#header)) throw new PackError('an entry is cut off')
     // A ref-delta names its base already.
     if (this.#header.type !== OFS_DELTA) return 0
-    const keepsOffset = this.#options.ofsDelta && mode === DELTA_IN_PACK
-    const base = index.oidBytes(index.baseOrdinal(ordinal))
-    this.#sink.append(keepsOffset ? withDistance(bytes, 0, distance) : withBaseId(bytes, 0, base))
+    const header =
+      this.#options.ofsDelta && distance > 0
+        ? withDistance(bytes, 0, distance)
+        : withBaseId(bytes, 0, index.oidBytes(index.baseOrdinal(ordinal)))
+    this.#sink.append(header)
     return this.#header.end
   }
 
-  async #appendWhole(oid: Oid): Promise<void> {
+  /** @returns the empty run after the entry that is replaced. */
+  async #appendWhole(oid: Oid, end: number): Promise<Span> {
     const object = await this.#options.objects.read(oid)
     if (object === null) throw new PackError(`object ${oid} is missing`)
     this.#sink.append(encodeEntryHeader(object.type, object.bytes.length))
     this.#sink.append(deflateSync(object.bytes))
+    return { start: end, end }
   }
 
   *#report(chunks: readonly Uint8Array[]): Generator<Uint8Array, void, undefined> {

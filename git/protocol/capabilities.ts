@@ -16,10 +16,6 @@ export function decodeCapabilities(text: string): Capabilities {
   return capabilities
 }
 
-export function encodeCapabilities(capabilities: Capabilities): string {
-  return Array.from(capabilities, ([name, value]) => (value === '' ? name : `${name}=${value}`)).join(' ')
-}
-
 /** Adds one `name[=value]`. */
 export function addCapability(capabilities: Map<string, string>, word: string): void {
   const equals = word.indexOf('=')

@@ -13,6 +13,9 @@ export interface CheckOptions {
   readonly atomic: boolean
 }
 
+/** Bytes of a ref's name, at most: what a `dev.skein.ref` record holds. */
+export const REF_NAME_LIMIT = 1024
+
 /** The ref is not what the client takes it to be: somebody else was faster. */
 export const STALE_REF = 'fetch first'
 export const ATOMIC_FAILURE = 'atomic push failed'
@@ -51,6 +54,7 @@ function refusal(
   seen: ReadonlySet<string>,
 ): string | null {
   const isDeletion = command.new === ZERO_OID
+  if (command.name.length > REF_NAME_LIMIT) return `ref name is longer than ${REF_NAME_LIMIT} bytes`
   if (!isPushableRef(name, { forDeletion: isDeletion })) return 'funny refname'
   if (seen.has(name)) return 'multiple updates for one ref'
   const target = refs.get(name) ?? ZERO_OID

@@ -26,6 +26,8 @@ export interface ReceiveRequest {
 /** Refs in one push, at most: they are held in memory and land together. */
 export const COMMANDS_LIMIT = 100_000
 export const PUSH_OPTIONS_LIMIT = 100
+/** Bytes of a ref's name that is answered at all: the answer must fit in a line, with its reason. */
+const NAME_LIMIT = 8192
 
 const NUL = 0
 const OLD_AT = 0
@@ -73,6 +75,7 @@ function decodeCommand(line: Uint8Array): RefCommand {
   if (text[NEW_AT - 1] !== ' ' || text[NAME_AT - 1] !== ' ' || line.length === NAME_AT) {
     throw new ProtocolError(`expected old and new object id and ref, got '${text}'`)
   }
+  if (line.length > NAME_AT + NAME_LIMIT) throw new ProtocolError(`ref name is longer than ${NAME_LIMIT} bytes`)
   return {
     old: expectOid(text.slice(OLD_AT, NEW_AT - 1), 'old'),
     new: expectOid(text.slice(NEW_AT, NAME_AT - 1), 'new'),

@@ -27,6 +27,11 @@ export class CommitHeap {
     return this.#heap.length
   }
 
+  /** The waiting commits in their order. */
+  waiting(): number[] {
+    return this.#heap.toSorted((a, b) => (this.#before(a, b) ? -1 : 1))
+  }
+
   push(commit: number): void {
     const heap = this.#heap
     let at = heap.push(commit) - 1

@@ -2,6 +2,7 @@ import { Bitmap } from '../bytes/bitmap.ts'
 import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import { NO_COMMIT, type RepositoryGraph } from '../graph/repository-graph.ts'
 import { isDirectory, isGitlink } from '../object/file-mode.ts'
+import { MissingObjectError } from '../object/missing-object-error.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { COMMIT, TAG, TREE } from '../object/object-type.ts'
 import { TreeReader } from '../object/tree.ts'
@@ -18,7 +19,6 @@ import {
 } from '../pack/object-place.ts'
 import { ClientObjects } from './client-objects.ts'
 import { missingCommits } from './missing-commits.ts'
-import { MissingObjectError } from './missing-object-error.ts'
 
 export interface FetchWish {
   /** Objects of any type that the repository has. */

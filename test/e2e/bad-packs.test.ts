@@ -81,7 +81,6 @@ describe('a pack that is no whole pack is refused with `unpack …` and `ng` for
     ['that promises more objects than it has', () => rehashed(wholePack, (bytes) => bytes.writeUInt32BE(50, 8))],
     ['that has more objects than it promises', () => rehashed(wholePack, (bytes) => bytes.writeUInt32BE(1, 8))],
     ['that promises four billion objects', () => rehashed(wholePack, (bytes) => bytes.writeUInt32BE(0xffffffff, 8))],
-    ['with bytes after its trailer', () => Buffer.concat([wholePack, Buffer.from('tail')])],
     ['with an entry of the unused type', () => rehashed(wholePack, (bytes) => bytes.writeUInt8(0x50, 12))],
     [
       'with an entry that declares four gigabytes',

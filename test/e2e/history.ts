@@ -4,6 +4,8 @@ export interface HistoryOptions {
   readonly commits: number
   /** Different seeds give different histories, the same seed always the same. */
   readonly seed: number
+  /** Default true. Not every client takes every name that git takes. */
+  readonly oddNames?: boolean
 }
 
 /** File names that have hurt someone: spaces, quotes, non-ASCII, a leading dash, what tree order gets wrong. */
@@ -31,8 +33,12 @@ const NAMES = [
  * names, and a merge every seventh commit; the branch `main`, a branch at every fifth merge, and tags: lightweight,
  * annotated, and a tag of a tag.
  */
-export async function writeHistory(work: WorkingCopy, { commits, seed }: HistoryOptions): Promise<void> {
+export async function writeHistory(
+  work: WorkingCopy,
+  { commits, seed, oddNames = true }: HistoryOptions,
+): Promise<void> {
   const random = randomNumbers(seed)
+  const names = oddNames ? NAMES : NAMES.filter((name) => /^[\w./-]+$/.test(name))
   const stream: Uint8Array[] = []
   const write = (text: string) => stream.push(Buffer.from(text))
   const data = (bytes: Uint8Array) => {
@@ -49,7 +55,7 @@ export async function writeHistory(work: WorkingCopy, { commits, seed }: History
     if (n > 1) write(`from :${n - 1}\n`)
     if (merge) write(`merge :${n - 5}\n`)
     for (let edits = 1 + random(3); edits > 0; edits--) {
-      const name = NAMES[random(NAMES.length)] as string
+      const name = names[random(names.length)] as string
       const path = name.includes('/') || name === 'a' ? `folder-${random(3)}/${name}-${random(4)}` : name
       const mode = (['100644', '100755', '120000'] as const)[random(20) < 17 ? 0 : 1 + random(2)] as string
       write(`M ${mode} inline "${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\t', '\\t')}"\n`)

@@ -12,7 +12,7 @@ const { alice } = world
 const author = { name: 'Alice', email: 'alice@example.com' }
 
 const work = await world.init()
-await writeHistory(work, { commits: 60, seed: 6 })
+await writeHistory(work, { commits: 60, seed: 6, oddNames: false })
 await work.git('push', '--quiet', '--all', world.as(alice, 'app'))
 
 describe('isomorphic-git', () => {

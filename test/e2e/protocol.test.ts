@@ -10,7 +10,10 @@ const { alice } = world
 const work = await world.init()
 await writeHistory(work, { commits: 80, seed: 5 })
 await work.git('push', '--quiet', '--mirror', world.as(alice, 'app'))
+// For tests that push: the others may count on what the first one holds.
+await work.git('push', '--quiet', world.as(alice, 'scratch'), 'main')
 const address = world.at(alice, 'app')
+const scratch = world.at(alice, 'scratch')
 const main = await work.resolve('main')
 
 const discover = (service: string, headers: Record<string, string> = {}) =>
@@ -39,14 +42,14 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
   })
 
   test('a fetch negotiates: commits on both sides that the other lacks', async () => {
-    const clone = await world.clone('--single-branch', '--branch', 'main', address)
+    const clone = await world.clone('--single-branch', '--branch', 'main', scratch)
     for (let n = 0; n < 40; n++) await clone.commit(`local ${n}`, { [`local/${n}.txt`]: `${n}\n` })
-    const pusher = await world.clone(world.as(alice, 'app'))
+    const pusher = await world.clone(world.as(alice, 'scratch'))
     await pusher.commit(`remote, v${version}`, { [`remote-${version}.txt`]: 'r\n' })
     await pusher.git('push', '--quiet', 'origin', `HEAD:refs/heads/negotiated-${version}`)
-    const fetched = await clone.try(...protocol, 'fetch', '--progress', 'origin', `negotiated-${version}`)
-    expect(fetched.status).toBe(0)
-    expect(fetched.stderr).toMatch(/\(3\/3\)/)
+    const before = await clone.objectCount()
+    await clone.git(...protocol, 'fetch', '--quiet', 'origin', `negotiated-${version}`)
+    expect((await clone.objectCount()) - before).toBe(3)
     expect(await clone.resolve('FETCH_HEAD')).toBe(await pusher.resolve('HEAD'))
     await clone.fsck()
   })
@@ -191,7 +194,12 @@ describe('bodies', () => {
     const sizes = [1, 7, 100]
     for (const [n, size] of sizes.entries()) {
       const request = receivePackRequest([{ name: `refs/heads/chunked-${n}`, to: head }], pack.output)
-      const response = await post('git-receive-pack', inChunks(request, size), { authorization: basicAuth(alice) })
+      const response = await post(
+        'git-receive-pack',
+        inChunks(request, size),
+        { authorization: basicAuth(alice) },
+        scratch,
+      )
       expect(readReport(new Uint8Array(await response.arrayBuffer()))).toEqual([
         'unpack ok',
         `ok refs/heads/chunked-${n}`,
@@ -200,10 +208,10 @@ describe('bodies', () => {
   })
 
   test('git pushes in chunks and waits for 100-continue, after its probe', async () => {
-    const pusher = await world.clone(world.as(alice, 'app'))
+    const pusher = await world.clone(world.as(alice, 'scratch'))
     await pusher.commit('large', { 'large.txt': Array.from({ length: 9000 }, (_, n) => `${n * n}`).join('\n') })
     await pusher.git('-c', 'http.postBuffer=1024', 'push', '--quiet', 'origin', 'HEAD:refs/heads/posted')
-    expect(await pusher.git('ls-remote', address, 'refs/heads/posted')).toContain(await pusher.resolve('HEAD'))
+    expect(await pusher.git('ls-remote', scratch, 'refs/heads/posted')).toContain(await pusher.resolve('HEAD'))
   })
 
   test('a v0 clone of many branches, whose wants git sends gzipped', async () => {
@@ -245,9 +253,10 @@ function post(
   service: string,
   body: Uint8Array | ReadableStream<Uint8Array>,
   headers: Record<string, string> = {},
+  repository = address,
 ): Promise<Response> {
   const stream = body instanceof ReadableStream
-  return fetch(`${address}/${service}`, {
+  return fetch(`${repository}/${service}`, {
     method: 'POST',
     headers: { 'content-type': `application/x-${service}-request`, ...headers },
     body: stream ? body : new Uint8Array(body),

@@ -54,6 +54,13 @@ export class WorkingCopy {
       .sort()
   }
 
+  /** Objects in the object store, loose or packed, reachable or not. An object that is in two packs counts twice. */
+  async objectCount(): Promise<number> {
+    const counts = await this.git('count-objects', '--verbose')
+    const number = (key: string) => Number(new RegExp(`^${key}: (\\d+)$`, 'm').exec(counts)?.[1])
+    return number('count') + number('in-pack')
+  }
+
   /** Branches, tags and the rest: full name to id. A clone's remote-tracking branches count as branches. */
   async refs(): Promise<Record<string, string>> {
     const listing = await this.git('for-each-ref', '--format=%(refname) %(objectname)')

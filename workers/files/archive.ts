@@ -4,9 +4,9 @@ import { conditional } from '../http/conditional.ts'
 import { HttpError } from '../http/http-error.ts'
 import { utf8Text } from '../http/percent.ts'
 import { requireCommit, requireRevision } from '../repository-access.ts'
-import { archiveEntries } from './archive-entries.ts'
+import { type ArchiveOptions, archiveEntries } from './archive-entries.ts'
 import { contentDisposition } from './content-disposition.ts'
-import { type ArchiveOptions, tarArchive } from './tar-archive.ts'
+import { tarArchive } from './tar-archive.ts'
 import { zipArchive } from './zip-archive.ts'
 
 interface Format {
@@ -21,7 +21,7 @@ const FORMATS: readonly Format[] = [
     type: 'application/gzip',
     stream: (entries, options) => tarArchive(entries, options).pipeThrough(gzip()),
   },
-  { suffix: '.zip', type: 'application/zip', stream: zipArchive },
+  { suffix: '.zip', type: 'application/zip', stream: (entries, options) => zipArchive(entries, options) },
 ]
 
 /** Part of the entity tag: to be raised when the same commit is packed differently. */
@@ -48,7 +48,7 @@ export async function archive(request: Request, view: RepositoryView, rest: Uint
       'Access-Control-Allow-Origin': '*',
     }
     if (request.method === 'HEAD') return new Response(null, { headers })
-    const entries = archiveEntries(view.objects, commit.tree, `${stem}/`)
+    const entries = archiveEntries(view.objects, commit.tree, stem)
     const time = parseSignature(commit.committer).time ?? 0
     return new Response(format.stream(entries, { commit: oid, time }), { headers })
   })

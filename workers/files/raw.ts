@@ -1,6 +1,6 @@
 import { isDirectory, isGitlink, isSymlink } from '../../git/object/file-mode.ts'
+import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { joinPath } from '../../git/object/path.ts'
-import { MissingObjectError } from '../../git/object/read-object.ts'
 import { decodeText } from '../../git/object/text.ts'
 import { type PathEntry, resolveTreePath } from '../../git/walk/tree-path.ts'
 import type { RepositoryObjects, RepositoryView } from '../../storage/repository-view.ts'
@@ -55,13 +55,14 @@ export function serveBlob(
     if (object === null) throw new MissingObjectError(oid)
     const { start, stream } = await peekStream(object.stream(), SNIFFED_BYTES)
     const type = isSymlink(mode) ? TEXT : (imageType(fileName) ?? sniffType(start))
-    const response = blobResponse(
-      request,
-      etag,
-      { size: object.size, stream: () => stream },
-      blobHeaders(type, fileName),
-    )
-    if (response.body === null) await stream.cancel()
+    let isTaken = false
+    const take = () => {
+      isTaken = true
+      return stream
+    }
+    const content = { size: object.size, stream: take }
+    const response = blobResponse(request, etag, content, blobHeaders(type, fileName))
+    if (!isTaken) await stream.cancel()
     return response
   })
 }

@@ -1,15 +1,7 @@
 import { createTarPacker, type TarHeader, type TarPackController } from 'modern-tar'
-import type { Oid } from '../../git/bytes/oid.ts'
 import { EXECUTABLE_MODE, isDirectory, isSymlink } from '../../git/object/file-mode.ts'
 import { decodeText } from '../../git/object/text.ts'
-import type { ArchiveEntry } from './archive-entries.ts'
-
-/** What the whole archive says of itself. */
-export interface ArchiveOptions {
-  readonly commit: Oid
-  /** Committer time in seconds since 1970: the time of all entries. */
-  readonly time: number
-}
+import type { ArchiveEntry, ArchiveOptions } from './archive-entries.ts'
 
 /** The longest time that eleven octal digits hold, in seconds. */
 const LATEST_TAR_TIME = 0o77777777777
@@ -52,7 +44,9 @@ async function writeAll(
 }
 
 /** Modes with the group's write bit, as git gives them unless configured otherwise (`tar.umask` 0002). */
-function describe({ name, mode }: ArchiveEntry): Pick<TarHeader, 'name' | 'mode' | 'type'> {
+function describe({ name: bytes, mode }: ArchiveEntry): Pick<TarHeader, 'name' | 'mode' | 'type'> {
+  // The tar library writes UTF-8 alone: names in Latin-1 come out as UTF-8 too.
+  const name = decodeText(bytes)
   if (isDirectory(mode)) return { name, mode: 0o775, type: 'directory' }
   if (isSymlink(mode)) return { name, mode: 0o777, type: 'symlink' }
   return { name, mode: mode === EXECUTABLE_MODE ? 0o775 : 0o664, type: 'file' }

@@ -4,6 +4,9 @@ import type { RequestContext } from '../request-context.ts'
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Skein: your handle and an app password", charset="UTF-8"' }
 
+/** User names end at the first colon, but a DID has two of its own. */
+const USER_AND_PASSWORD = /^(did:[a-z]+:[^:]*|[^:]*):(.*)$/s
+
 export interface Credentials {
   /** Handle or DID. */
   readonly username: string
@@ -16,9 +19,11 @@ export function readCredentials(request: Request): Credentials | null {
   if (header === null) return null
   const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(header)?.[1]
   const text = encoded === undefined ? null : decodeBase64(encoded)
-  const colon = text?.indexOf(':') ?? -1
-  if (text === null || colon < 0) throw unauthorized('this needs Basic credentials: your handle and an app password')
-  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+  const [, username, password] = USER_AND_PASSWORD.exec(text ?? '') ?? []
+  if (username === undefined || password === undefined) {
+    throw unauthorized('this needs Basic credentials: your handle and an app password')
+  }
+  return { username, password }
 }
 
 /**
@@ -27,8 +32,7 @@ export function readCredentials(request: Request): Credentials | null {
  * @throws {@link HttpError} 401 for none or wrong credentials, 403 for another account's, 429 and 503 as the PDS is.
  */
 export async function requireOwner(context: RequestContext, request: Request, owner: Identity): Promise<void> {
-  const credentials = readCredentials(request)
-  if (credentials === null) throw unauthorized('pushing needs your handle and an app password')
+  const credentials = requireCredentials(request)
   const user = await resolveUser(context, credentials.username)
   if (user.did !== owner.did) {
     const name = owner.handle ?? owner.did
@@ -38,17 +42,36 @@ export async function requireOwner(context: RequestContext, request: Request, ow
       `${credentials.username} may not push into the account of ${name}: push to a repository of your own instead`,
     )
   }
-  const { ACCOUNT_WRITER } = context.environment
-  const writer = ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(owner.did))
-  const answer = await writer.authenticate({ did: owner.did, pds: owner.pds, password: credentials.password })
+  await authenticate(context, user, credentials)
+}
+
+/** The account that a request comes from. @throws {@link HttpError} 401, 429, 503 */
+export async function requireAccount(context: RequestContext, request: Request): Promise<Identity> {
+  const credentials = requireCredentials(request)
+  const user = await resolveUser(context, credentials.username)
+  await authenticate(context, user, credentials)
+  return user
+}
+
+function requireCredentials(request: Request): Credentials {
+  const credentials = readCredentials(request)
+  if (credentials === null) throw unauthorized('this needs your handle and an app password')
+  return credentials
+}
+
+async function authenticate(context: RequestContext, { did, pds }: Identity, { password }: Credentials): Promise<void> {
+  const answer = await context.accountWriter(did).authenticate({ did, pds, password })
   if (answer.ok) return
   const headers = { 'Retry-After': `${answer.retryAfterSeconds ?? 30}` }
   switch (answer.reason) {
     case 'wrong-password':
       throw unauthorized(answer.message)
+    case 'refused':
+    case 'signed-out':
+      throw new HttpError(403, 'Refused', answer.message)
     case 'rate-limited':
       throw new HttpError(429, 'RateLimitExceeded', answer.message, headers)
-    default:
+    case 'unreachable':
       throw new HttpError(503, 'UpstreamUnavailable', answer.message, headers)
   }
 }

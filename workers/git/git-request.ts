@@ -1,14 +1,23 @@
 import { HttpError } from '../http/http-error.ts'
 
 /** The body of an RPC, decompressed where the client has compressed it; it does so with many refs. */
-export function requestBody(request: Request): ReadableStream<Uint8Array> {
+export function requestBody(request: Request): AsyncIterable<Uint8Array> {
   const body = request.body ?? new Blob([]).stream()
   const encoding = request.headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return body
   if (encoding === 'gzip' || encoding === 'x-gzip') {
-    return body.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
+    return decompress(body)
   }
   throw new HttpError(415, 'UnsupportedEncoding', `content encoding ${encoding} is not supported`)
+}
+
+async function* decompress(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new HttpError(400, 'InvalidRequest', 'the body says that it is gzip, and is not')
+  }
 }
 
 /** @throws {@link HttpError} 415 */

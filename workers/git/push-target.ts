@@ -28,5 +28,5 @@ export async function requirePushTarget(
       `'${name}' cannot be the name of a repository: use up to 100 letters, digits, '.', '_' and '-'`,
     )
   }
-  return { identity, name, entry: await context.findRepository(identity, name) }
+  return { identity, name, entry: await context.findListed(identity, name) }
 }

@@ -92,7 +92,7 @@ export class Push {
   }
 
   async #takePack(chunks: AsyncIterable<Uint8Array>, manifest: Manifest | null) {
-    const { PACKS, ACCOUNT_WRITER, MAX_PUSH_BYTES } = this.#context.environment
+    const { PACKS, MAX_PUSH_BYTES } = this.#context.environment
     const { did, rkey, pds } = this.#mirror.address
     const id = tids.next()
     const keys = packKeys(did, rkey, id)
@@ -104,7 +104,7 @@ export class Push {
       limit: MAX_PUSH_BYTES === undefined ? DEFAULT_PUSH_LIMIT : Number(MAX_PUSH_BYTES),
       blobLimit: async () => (await client.describeServer()).blobUploadLimit,
       token: async () => {
-        const answer = await ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(did)).accessToken({ did, pds })
+        const answer = await this.#context.accountWriter(did).accessToken({ did, pds })
         if (answer.ok) return answer.token
         throw new HttpError(503, 'UpstreamUnavailable', answer.message)
       },
@@ -115,7 +115,7 @@ export class Push {
       const ingested = await ingestPack({
         chunks: intake.take(chunks),
         reopen: () => intake.complete(),
-        known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: new RepositoryGraph(known) },
+        known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
         strict: true,
         onProgress: (phase, done, total) => {
           if (phase === 'resolving' && total > 0) resolving(done, total)
@@ -149,7 +149,7 @@ export class Push {
 
   async #knownObjects(manifest: Manifest | null): Promise<Objects> {
     const packs = manifest === null ? [] : await withGraphs(await this.#mirror.packs(manifest))
-    return { objects: new PackedObjects(packs), graph: new RepositoryGraph(packs) }
+    return { objects: new PackedObjects(packs), graph: RepositoryGraph.of(packs) }
   }
 
   /** Whether what a ref is to point at is there, whole, and of a type that the ref may have. */
@@ -200,8 +200,7 @@ export class Push {
   }
 
   async #write(landing: Landing): Promise<LandingResult> {
-    const { ACCOUNT_WRITER } = this.#context.environment
-    const answer = await ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(landing.did)).land(landing)
+    const answer = await this.#context.accountWriter(landing.did).land(landing)
     if (answer.ok) return answer.result
     const { message, retryAfterSeconds } = answer
     return {
@@ -209,7 +208,8 @@ export class Push {
       packLanded: false,
       repository: 'unchanged',
       failure: { message, retryAfterSeconds },
-      head: null,
+      head: landing.head,
+      isStale: false,
     }
   }
 
@@ -224,6 +224,7 @@ export class Push {
       states,
       head: result.head,
     })
+    if (result.isStale) this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
     if (!isCreated) return
     const { did, rkey } = this.#mirror.address
     await this.#context.noteRepository(did, { rkey, record: landing.create! })
@@ -270,7 +271,7 @@ class TakenPack {
     // Its bytes are not read any more: types and links are in its index and graph.
     const handle = { index: new PackIndex(index), graph: new PackGraph(graph), data: NO_BYTES }
     const packs = [...this.#known, handle]
-    return { objects: new PackedObjects(packs), graph: new RepositoryGraph(packs) }
+    return { objects: new PackedObjects(packs), graph: RepositoryGraph.of(packs) }
   }
 
   async record(): Promise<PackRecord> {

@@ -1,5 +1,5 @@
 import { type IRequest, Router } from 'itty-router'
-import { pktLine } from '../../git/protocol/pkt-line.ts'
+import { errorLine } from '../../git/protocol/pkt-line.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -46,7 +46,7 @@ function refuseMethod(allowed: string) {
 function gitError(error: unknown, request: IRequest): Response {
   if (error instanceof ProtocolError && request.method === 'POST') {
     const service = new URL(request.url).pathname.split('/').at(-1)
-    return new Response(pktLine(`ERR ${error.message}\n`), {
+    return new Response(errorLine(error.message), {
       headers: { 'Content-Type': `application/x-${service}-result`, ...NO_CACHE },
     })
   }

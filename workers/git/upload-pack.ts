@@ -1,13 +1,15 @@
 import { log } from '../../durable-objects/log.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { writePack } from '../../git/pack/write-pack.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { type FetchRequest, readFetchRequest } from '../../git/protocol/fetch-request.ts'
+import { negotiateFrom } from '../../git/protocol/graph-negotiation.ts'
 import { encodeLsRefs, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
 import { type NegotiationStore, negotiateV0, negotiateV2, type Round } from '../../git/protocol/negotiation.ts'
-import { pktLine } from '../../git/protocol/pkt-line.ts'
+import { errorLine, pktLine } from '../../git/protocol/pkt-line.ts'
 import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
@@ -23,9 +25,7 @@ import {
 import { unsupportedDeepen, unsupportedFetch } from '../../git/protocol/unsupported.ts'
 import { readUploadRequest, type UploadRequest } from '../../git/protocol/upload-request.ts'
 import { readV2Command } from '../../git/protocol/v2-command.ts'
-import { MissingObjectError } from '../../git/walk/missing-object-error.ts'
-import { commitsOf, planFetch } from '../../git/walk/plan-fetch.ts'
-import { everyReaches } from '../../git/walk/reachability.ts'
+import { planFetch } from '../../git/walk/plan-fetch.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { HttpError } from '../http/http-error.ts'
 import { Mirror, withGraphs } from '../mirror.ts'
@@ -189,14 +189,11 @@ async function* answerFetch(mirror: Mirror, fetch: Fetch): AsyncGenerator<Uint8A
     const manifest = yield* mirrored(mirror, fetch, isInBand)
     const packs = await withGraphs(await mirror.packs(manifest))
     const objects = new PackedObjects(packs)
-    const graph = new RepositoryGraph(packs)
+    const graph = RepositoryGraph.of(packs)
     for (const oid of fetch.wants) {
       if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
     }
-    const round = fetch.negotiate({
-      has: (oid) => objects.find(oid) !== null,
-      canGiveUp: (commons) => everyReaches(graph, commitsOf(graph, fetch.wants), commitsOf(graph, commons)),
-    })
+    const round = fetch.negotiate(negotiateFrom(graph, fetch.wants))
     if (preamble === null) {
       const writer = new PktLineWriter()
       round.write(writer)
@@ -217,6 +214,9 @@ async function* answerFetch(mirror: Mirror, fetch: Fetch): AsyncGenerator<Uint8A
     })
     if (isInBand && !fetch.noProgress) yield sideBand(BAND_PROGRESS, `Enumerating objects: ${pack.objects}, done.\n`)
     yield* framed(pack.chunks(), fetch.bandLimit)
+    if (isInBand && !fetch.noProgress)
+      yield sideBand(BAND_PROGRESS, `Total ${pack.objects} objects, copied as they are stored.\n`)
+    if (isInBand) yield new TextEncoder().encode('0000')
   } catch (error) {
     yield errorPacket(error, isInBand)
   }
@@ -236,7 +236,6 @@ async function* mirrored(mirror: Mirror, fetch: Fetch, isInBand: boolean): Async
 
 async function* framed(chunks: AsyncIterable<Uint8Array>, limit: number | null): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) yield limit === null ? chunk : sideBand(BAND_DATA, chunk, limit)
-  if (limit !== null) yield new TextEncoder().encode('0000')
 }
 
 /** Says what went wrong to a client that has had its headers: as an `ERR` line, or in the error band of the pack. */
@@ -245,7 +244,7 @@ function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
     error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
   if (!isForClient) log('fetch-failed', { reason: String(error), stack: (error as Error).stack })
   const message = isForClient ? error.message : 'the server failed; try again'
-  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : pktLine(`ERR ${message}\n`)
+  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : errorLine(message)
 }
 
 async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

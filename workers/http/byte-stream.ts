@@ -39,12 +39,7 @@ export async function peekStream(
     chunks.push(value)
     held += value.length
   }
-  const start = new Uint8Array(held)
-  let at = 0
-  for (const chunk of chunks) {
-    start.set(chunk, at)
-    at += chunk.length
-  }
+  const start = joinChunks(chunks, held)
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       if (start.length > 0) controller.enqueue(start)
@@ -66,4 +61,39 @@ export async function peekStream(
 export function withLength(stream: ReadableStream<Uint8Array>, length: number): ReadableStream<Uint8Array> {
   if (typeof FixedLengthStream === 'undefined') return stream
   return stream.pipeThrough(new FixedLengthStream(length))
+}
+
+/** Chunks are gathered up to this size before they are handed on, in bytes: small ones cost as much as large ones. */
+const GATHERED_BYTES = 64 * 1024
+
+/** A stream of what a generator gives. It asks the generator only as fast as it is read, and ends it when cancelled. */
+export function streamChunks(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const gathered: Uint8Array[] = []
+      let length = 0
+      while (length < GATHERED_BYTES) {
+        const { done, value } = await chunks.next()
+        if (done) break
+        gathered.push(value)
+        length += value.length
+      }
+      if (length > 0) controller.enqueue(joinChunks(gathered, length))
+      if (length < GATHERED_BYTES) controller.close()
+    },
+    async cancel() {
+      await chunks.return()
+    },
+  })
+}
+
+function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    joined.set(chunk, at)
+    at += chunk.length
+  }
+  return joined
 }

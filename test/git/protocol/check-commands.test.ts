@@ -52,6 +52,11 @@ describe('checkCommands', () => {
     expect(check([[ZERO, oid(9), Uint8Array.of(0x72, 0xff)]])).toEqual(['ref name is not UTF-8'])
   })
 
+  it('refuses a name that a record cannot hold', () => {
+    expect(check([[ZERO, oid(9), `refs/heads/${'ä'.repeat(506)}`]])).toEqual(['ok'])
+    expect(check([[ZERO, oid(9), `refs/heads/${'ä'.repeat(507)}`]])).toEqual(['ref name is longer than 1024 bytes'])
+  })
+
   it('carries out the first of two commands for a ref', () => {
     expect(
       check([

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { isPushableRef, isRefName } from '../../../git/refs/check-ref-format.ts'
-import { splitRefPath } from '../../../git/refs/split-ref-path.ts'
 
 const PARTS = [
   ...[
@@ -68,23 +67,4 @@ it('lets a push write below refs/ only, and delete one level there', () => {
   expect(isPushableRef('refs/main', { forDeletion: false })).toBe(false)
   expect(isPushableRef('refs/main', { forDeletion: true })).toBe(true)
   expect(isPushableRef('heads/main', { forDeletion: true })).toBe(false)
-})
-
-describe('splitRefPath', () => {
-  const refs = new Set(['main', 'feature/1', 'feature/1/deep', 'bb#c'])
-  it.each([
-    ['main', { ref: 'main', path: '' }],
-    ['main/src/a.ts', { ref: 'main', path: 'src/a.ts' }],
-    ['feature/1/readme', { ref: 'feature/1', path: 'readme' }],
-    ['feature/1/deep', { ref: 'feature/1/deep', path: '' }],
-    ['feature/1/deep/er', { ref: 'feature/1/deep', path: 'er' }],
-    ['bb#c/x', { ref: 'bb#c', path: 'x' }],
-    ['main/', { ref: 'main', path: '' }],
-    ['feature', null],
-    ['mainly/x', null],
-    ['/x', null],
-    ['', null],
-  ])('splits %j', (text, expected) => {
-    expect(splitRefPath(text, (ref) => refs.has(ref))).toEqual(expected)
-  })
 })

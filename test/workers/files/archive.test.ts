@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ArchiveEntry } from '../../../workers/files/archive-entries.ts'
+import { type ArchiveEntry, archiveEntries } from '../../../workers/files/archive-entries.ts'
 import { filesRouter } from '../../../workers/files/router.ts'
 import { tarArchive } from '../../../workers/files/tar-archive.ts'
 import { zipArchive } from '../../../workers/files/zip-archive.ts'
@@ -74,8 +74,16 @@ else:
     out.append(t.pax_headers)
 print(json.dumps(out))`
   return JSON.parse(
-    execFileSync('python3', ['-c', script, file], { encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } }),
+    execFileSync('python3', ['-c', script, file], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+      env: { ...process.env, TZ: 'UTC' },
+    }),
   )
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream).arrayBuffer())
 }
 
 function gitArchive(format: string, prefix: string): string {
@@ -100,7 +108,37 @@ describe('archives', () => {
         Array.isArray(entry) && [0o100644, 0o040755].includes(entry[1]) ? entry.with(1, 0) : entry,
       )
     expect(masked(ours)).toEqual(masked(theirs))
-    expect(execFileSync('unzip', ['-Z', file], { encoding: 'utf8' })).toMatch(/-rw-r--r--.*\bdef\w .*README.md/)
+    expect(execFileSync('unzip', ['-Z', file], { encoding: 'utf8' })).toMatch(
+      /-rw-r--r--.* 400000 .*\bdefN .*large.bin/,
+    )
+  })
+
+  it('hold more than 32 bits count, in a zip', async () => {
+    const entries = () => archiveEntries(view.objects, repository.text(['rev-parse', `${head}^{tree}`]), 'app-main')
+    const file = join(scratch, 'large.zip')
+    for (const zip64From of [1, 100, 100_000]) {
+      writeFileSync(file, await readAll(zipArchive(entries(), { commit: head, time: 1_700_000_000 }, zip64From)))
+      expect(describeArchive(file)).toEqual(describeArchive(await save('main.zip')))
+      execFileSync('unzip', ['-tq', file])
+    }
+  })
+
+  it('hold more than 65,535 files, in a zip', async () => {
+    async function* many(): AsyncGenerator<ArchiveEntry, void, undefined> {
+      for (let i = 0; i < 70_000; i++) yield { name: Buffer.from(`${i}`), mode: 0o100644, content: new Uint8Array(0) }
+    }
+    const file = join(scratch, 'many.zip')
+    writeFileSync(file, await readAll(zipArchive(many(), { commit: head, time: 0 })))
+    expect(execFileSync('unzip', ['-Zt', file], { encoding: 'utf8' })).toContain('70000 files')
+  }, 30_000)
+
+  it('keep the bytes of a name that is no UTF-8, in a zip', async () => {
+    async function* one(): AsyncGenerator<ArchiveEntry, void, undefined> {
+      yield { name: Buffer.from('caf\xe9', 'latin1'), mode: 0o100644, content: Buffer.from('x') }
+    }
+    const zip = Buffer.from(await readAll(zipArchive(one(), { commit: head, time: 0 })))
+    expect(zip.subarray(30, 34).toString('latin1')).toBe('caf\xe9')
+    expect(zip.readUInt16LE(6) & 0x0800).toBe(0)
   })
 
   it.each([
@@ -155,7 +193,7 @@ describe('archives', () => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     async function* endless(): AsyncGenerator<ArchiveEntry, void, undefined> {
       try {
-        for (let i = 0; ; i++) yield { name: `file-${i}`, mode: 0o100644, content: LARGE }
+        for (let i = 0; ; i++) yield { name: Buffer.from(`file-${i}`), mode: 0o100644, content: LARGE }
       } finally {
         end()
       }

@@ -1,6 +1,6 @@
 import type { Oid } from '../bytes/oid.ts'
 
-/** An object that a fetch needs is in no pack: the repository cannot serve it whole. */
+/** An object that another one, a ref or a client names is in no pack: the repository is not complete. */
 export class MissingObjectError extends Error {
   override name = 'MissingObjectError'
   readonly oid: Oid
