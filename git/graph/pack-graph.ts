@@ -40,6 +40,8 @@ export class PackGraphError extends Error {
 export class PackGraph {
   readonly commits: number
   readonly tags: number
+  /** Objects of other packs that references name. */
+  readonly externals: number
   /** Bytes of this graph. */
   readonly byteLength: number
   /** Committer time of each commit, in seconds since 1970. */
@@ -82,6 +84,7 @@ export class PackGraph {
     this.byteLength = file.length
     this.commits = commits!
     this.tags = tags!
+    this.externals = external!
     this.times = new Float64Array(buffer, at, commits!)
     at += 8 * commits!
     this.ordinals = takeWords(commits!)

@@ -71,6 +71,19 @@ export class TreeReader {
   get oid(): Oid {
     return oidFromBytes(this.bytes, this.oidAt)
   }
+
+  hasName(name: Uint8Array): boolean {
+    const { bytes, nameStart, nameEnd } = this
+    if (nameEnd - nameStart !== name.length) return false
+    for (let i = 0; i < name.length; i++) if (bytes[nameStart + i] !== name[i]) return false
+    return true
+  }
+
+  /** Moves on to the entry with this name. @returns false at the end. @throws {@link MalformedObjectError} */
+  seek(name: Uint8Array): boolean {
+    while (this.next()) if (this.hasName(name)) return true
+    return false
+  }
 }
 
 function malformed(reason: string): MalformedObjectError {
@@ -86,18 +99,7 @@ export function* treeEntries(bytes: Uint8Array): Generator<TreeEntry, void, unde
 /** The entry with this name, or null. @throws {@link MalformedObjectError} */
 export function findTreeEntry(bytes: Uint8Array, name: Uint8Array): TreeEntry | null {
   const reader = new TreeReader(bytes)
-  while (reader.next()) {
-    if (sameBytes(bytes, reader.nameStart, reader.nameEnd, name)) {
-      return { mode: reader.mode, name: reader.name, oid: reader.oid }
-    }
-  }
-  return null
-}
-
-function sameBytes(bytes: Uint8Array, start: number, end: number, other: Uint8Array): boolean {
-  if (end - start !== other.length) return false
-  for (let i = 0; i < other.length; i++) if (bytes[start + i] !== other[i]) return false
-  return true
+  return reader.seek(name) ? { mode: reader.mode, name: reader.name, oid: reader.oid } : null
 }
 
 /** Orders entries as trees do: byte by byte, a directory's name as if it ended in a slash. */

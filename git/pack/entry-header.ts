@@ -75,3 +75,42 @@ export function readEntryHeader(bytes: Uint8Array, at: number, header: EntryHead
   header.end = position
   return true
 }
+
+const MORE = 0x80
+const TYPE_BITS = 0x70
+
+/** The header of an entry that is whole. */
+export function encodeEntryHeader(type: number, size: number): Uint8Array {
+  const bytes: number[] = []
+  let byte = (type << 4) | (size % 16)
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes.push(byte | MORE)
+    byte = rest % 128
+  }
+  bytes.push(byte)
+  return Uint8Array.from(bytes)
+}
+
+/** The header at `at`, an ofs-delta's, for another distance to its base. */
+export function withDistance(bytes: Uint8Array, at: number, distance: number): Uint8Array {
+  const tail = [distance % 128]
+  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {
+    rest -= 1
+    tail.unshift((rest % 128) | MORE)
+  }
+  return Uint8Array.from([...bytes.subarray(at, sizeEnd(bytes, at)), ...tail])
+}
+
+/** The header at `at`, an ofs-delta's, as that of a ref-delta. */
+export function withBaseId(bytes: Uint8Array, at: number, base: Uint8Array): Uint8Array {
+  const header = Uint8Array.from([...bytes.subarray(at, sizeEnd(bytes, at)), ...base])
+  header[0] = (header[0]! & ~TYPE_BITS) | (REF_DELTA << 4)
+  return header
+}
+
+/** Where the type and size of an entry end. */
+function sizeEnd(bytes: Uint8Array, at: number): number {
+  let end = at
+  while (bytes[end]! & MORE) end++
+  return end + 1
+}

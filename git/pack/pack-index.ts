@@ -39,6 +39,8 @@ export type Base = { readonly ordinal: number } | { readonly oid: Oid }
 
 export class PackIndex {
   readonly entries: number
+  /** Different ids among the entries: fewer, if the pack holds an object twice. */
+  readonly ids: number
   /** Bytes of the pack, header and trailer included. */
   readonly packSize: number
   /** Bytes of this index. */
@@ -60,6 +62,7 @@ export class PackIndex {
     const layout = readLayout(aligned)
     this.byteLength = file.length
     this.entries = layout.entries
+    this.ids = layout.ids
     this.packSize = layout.packSize
     this.#offsets = new Float64Array(buffer, byteOffset + layout.offsets, layout.entries + 1)
     this.#sizes = new Uint32Array(buffer, byteOffset + layout.sizes, layout.entries)

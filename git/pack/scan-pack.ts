@@ -17,8 +17,8 @@ import { SIZE_UNKNOWN } from './pack-index.ts'
 import { PackInput } from './pack-input.ts'
 import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
 
-const PACK_MAGIC = 0x5041434b
-const PACK_HEADER_BYTES = 12
+export const PACK_MAGIC = 0x5041434b
+export const PACK_HEADER_BYTES = 12
 /** Input to have before an entry is begun, and to ask for when it needs more: most entries are smaller. */
 const INPUT_BYTES = 4096
 /** Blobs from this size on are inflated and hashed in steps: nobody needs them whole. */

@@ -1,0 +1,68 @@
+import type { Oid } from '../../git/bytes/oid.ts'
+import type { PackRecord, RepoRecord } from '../records/record-types.ts'
+import type { RefState } from '../refs/ref-state.ts'
+
+/** One wanted change of a ref. */
+export interface RefMove {
+  /** Full name. */
+  readonly name: string
+  /** The ref as the writer knows it, tombstones included; null: it never existed. */
+  readonly from: RefState | null
+  /** Null deletes it. */
+  readonly target: Oid | null
+  /** What the target peels to where it is a tag object, else null. */
+  readonly peeled: Oid | null
+}
+
+/** What is to appear in an account at once: a pack and the refs that move to it. */
+export interface Landing {
+  readonly did: string
+  /** Origin of the account's PDS. */
+  readonly pds: string
+  /** Record key of the repository. */
+  readonly repo: string
+  /** The record of a repository that this landing creates, or null. */
+  readonly create: RepoRecord | null
+  /** `rkey` is the whole record key, `packKey(repo, tid)`. */
+  readonly pack: { readonly rkey: string; readonly record: PackRecord } | null
+  readonly moves: readonly RefMove[]
+  /** All moves or none. */
+  readonly atomic: boolean
+  /**
+   * Seq of the head shard as the writer knows it (`StoredRepository.head`), null if there is none. It makes the creation
+   * of a ref fail when refs were created that the writer does not know of. A stale one costs a re-read, nothing more.
+   */
+  readonly head: number | null
+}
+
+/**
+ * What became of one move. `lost`: somebody else moved the ref first, `state` is what it is now. `failed`: nothing
+ * was written, for a reason that is not a race; `message` can be shown to the person who pushed.
+ */
+export type MoveOutcome =
+  | { readonly name: string; readonly outcome: 'landed'; readonly state: RefState }
+  | { readonly name: string; readonly outcome: 'lost'; readonly state: RefState | null }
+  | {
+      readonly name: string
+      readonly outcome: 'failed'
+      readonly message: string
+      readonly retryAfterSeconds: number | null
+    }
+
+export interface LandingResult {
+  /** One a move, in the order of the landing. */
+  readonly moves: readonly MoveOutcome[]
+  /** Whether the pack's record is in the account. */
+  readonly packLanded: boolean
+  /** `taken`: another repository of the account has the name; nothing was written. */
+  readonly repository: 'unchanged' | 'created' | { readonly taken: string }
+  /** Why not all of it was tried, or null. What was not tried says so in its own outcome too. */
+  readonly failure: { readonly message: string; readonly retryAfterSeconds: number | null } | null
+  /**
+   * The head for the next landing by who knows the refs that this one knew, and its outcomes. It stays behind where
+   * refs were created that this landing did not know of: with the newer head they could be created again.
+   */
+  readonly head: number | null
+  /** Others have written to the repository: read it again when there is time. */
+  readonly isStale: boolean
+}

@@ -1,0 +1,43 @@
+import { normalizeHandle } from './syntax.ts'
+
+/** What Skein reads from a DID document. https://atproto.com/specs/did */
+export interface AccountDocument {
+  readonly did: string
+  /** The first valid one that it claims: not yet checked in the other direction. */
+  readonly claimedHandle: string | null
+  /** Origin of the PDS, or null: the account has none (any more). */
+  readonly pds: string | null
+}
+
+/** Null if it is no document of this DID. */
+export function parseDidDocument(did: string, json: unknown): AccountDocument | null {
+  if (!isObject(json) || json.id !== did) return null
+  return { did, claimedHandle: findHandle(json.alsoKnownAs), pds: findPds(did, json.service) }
+}
+
+function findHandle(alsoKnownAs: unknown): string | null {
+  if (!Array.isArray(alsoKnownAs)) return null
+  const name = alsoKnownAs.find((alias): alias is string => typeof alias === 'string' && alias.startsWith('at://'))
+  return name === undefined ? null : normalizeHandle(name.slice('at://'.length))
+}
+
+function findPds(did: string, services: unknown): string | null {
+  if (!Array.isArray(services)) return null
+  const service: unknown = services.find(
+    (entry: unknown) => isObject(entry) && (entry.id === '#atproto_pds' || entry.id === `${did}#atproto_pds`),
+  )
+  if (!isObject(service) || service.type !== 'AtprotoPersonalDataServer') return null
+  if (typeof service.serviceEndpoint !== 'string') return null
+  return originOf(service.serviceEndpoint)
+}
+
+/** The endpoint has to be an origin, without path or credentials. Whether it may be asked is for the fetch to say. */
+function originOf(endpoint: string): string | null {
+  const url = URL.parse(endpoint)
+  if (!url || !['https:', 'http:'].includes(url.protocol)) return null
+  return url.href === `${url.origin}/` ? url.origin : null
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,340 @@
+import { Agent, type BlobRef as ApiBlob, XRPCError } from '@atproto/api'
+import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from '../network/guarded-fetch.ts'
+import { RefusedUrlError, ResponseTooLargeError, UnreachableHostError } from '../network/network-errors.ts'
+import type { BlobRef } from '../records/record-types.ts'
+import { HostBudget } from './host-budget.ts'
+import { PdsError, PdsUnreachableError } from './pds-error.ts'
+import { type RetryOptions, retryRead } from './retry.ts'
+
+export interface PdsClientOptions {
+  /** Origin of the PDS. */
+  readonly service: string
+  /** Default: one that refuses private addresses. */
+  readonly fetch?: GuardedFetch
+  /** The account that procedures are called for: the host counts them for it. */
+  readonly account?: string
+  /** Can be shared by clients. Default: one of its own. */
+  readonly budget?: HostBudget
+  /** For reads; writes are never sent twice. */
+  readonly retry?: RetryOptions
+}
+
+export interface PdsDescription {
+  readonly did: string
+  /** Largest blob that it takes, in bytes. */
+  readonly blobUploadLimit: number
+}
+
+export interface PdsSession {
+  readonly did: string
+  readonly handle: string
+  readonly accessJwt: string
+  readonly refreshJwt: string
+}
+
+/** A record as it came: `value` is unchecked JSON. */
+export interface RawRecord {
+  readonly uri: string
+  readonly rkey: string
+  readonly value: unknown
+}
+
+export interface RecordPage {
+  readonly records: readonly RawRecord[]
+  /** Where the next page starts, or null after the last. */
+  readonly cursor: string | null
+}
+
+export interface ListRecordsOptions {
+  readonly did: string
+  readonly collection: string
+  /** At most 100. */
+  readonly limit: number
+  /** The rkey that the page starts after, which need not exist. */
+  readonly cursor?: string | undefined
+  /** Smallest rkey first, cursor an exclusive lower bound; else the largest first and an upper bound. */
+  readonly reverse?: boolean
+}
+
+export type Write =
+  | {
+      readonly action: 'create' | 'update'
+      readonly collection: string
+      readonly rkey: string
+      readonly value: Record<string, unknown>
+    }
+  | { readonly action: 'delete'; readonly collection: string; readonly rkey: string }
+
+/** What the reference PDS takes where it says nothing else: 5 MiB. */
+export const DEFAULT_BLOB_LIMIT = 5 * 1024 * 1024
+
+/** Bytes of an answer: 100 records of up to 256 KiB; what is larger is listed in smaller pages. */
+const LIST_MAX_BYTES = 32 * 1024 * 1024
+const JSON_MAX_BYTES = 4 * 1024 * 1024
+/** Milliseconds: a large applyWrites takes seconds on a slow PDS, and giving up early costs a re-read. */
+const WRITE_TIMEOUT = 30_000
+/** Milliseconds for all of one blob. */
+const UPLOAD_TIMEOUT = 10 * 60_000
+/** All reads count for one limit of the host's: they need no account. */
+const READ_SCOPE = 'reads'
+
+/**
+ * The calls to one PDS that Skein makes. Procedures go through the Agent of `@atproto/api`, with our fetch under it.
+ * Reads of records do not: the Agent refuses a whole answer for one record in it that is no valid data, and records
+ * come from strangers.
+ *
+ * Every call throws {@link PdsError} when the PDS refuses or must not be asked now, and {@link PdsUnreachableError} when
+ * it does not answer.
+ */
+export class PdsClient {
+  readonly service: string
+  readonly #host: string
+  readonly #fetch: GuardedFetch
+  readonly #account: string
+  readonly #budget: HostBudget
+  readonly #retry: RetryOptions
+  /** Made on first use: it compiles some 400 schemas, which reads do not need. */
+  #agent: Agent | null = null
+
+  constructor(options: PdsClientOptions) {
+    this.service = options.service
+    this.#host = new URL(options.service).host
+    this.#fetch = options.fetch ?? createGuardedFetch()
+    this.#account = options.account ?? ''
+    this.#budget = options.budget ?? new HostBudget()
+    this.#retry = options.retry ?? {}
+  }
+
+  async describeServer(): Promise<PdsDescription> {
+    const { data } = await retryRead(
+      () => this.#call((agent) => agent.com.atproto.server.describeServer()),
+      this.#retry,
+    )
+    return { did: data.did, blobUploadLimit: data.blobUploadLimit ?? DEFAULT_BLOB_LIMIT }
+  }
+
+  async createSession(account: { identifier: string; password: string }): Promise<PdsSession> {
+    const { data } = await this.#call((agent) => agent.com.atproto.server.createSession({ ...account }))
+    return { did: data.did, handle: data.handle, accessJwt: data.accessJwt, refreshJwt: data.refreshJwt }
+  }
+
+  /** Spends the refresh token: what it returns must be kept before anything else happens. */
+  async refreshSession(refreshJwt: string): Promise<PdsSession> {
+    const { data } = await this.#call((agent) =>
+      agent.com.atproto.server.refreshSession(undefined, { headers: bearer(refreshJwt) }),
+    )
+    return { did: data.did, handle: data.handle, accessJwt: data.accessJwt, refreshJwt: data.refreshJwt }
+  }
+
+  /** All writes or none, in one commit. At most 200, and 1,000,000 bytes of JSON. */
+  async applyWrites(did: string, writes: readonly Write[], token: string): Promise<void> {
+    const typed = writes.map(typedWrite)
+    const { data } = await this.#call((agent) =>
+      agent.com.atproto.repo.applyWrites({ repo: did, writes: typed }, { headers: bearer(token) }),
+    )
+    if (data.results && data.results.length !== writes.length) {
+      throw new PdsError(
+        this.#host,
+        200,
+        'InvalidResponse',
+        `${data.results.length} results of ${writes.length} writes`,
+        null,
+      )
+    }
+  }
+
+  /** @returns the blob as records must hold it. The PDS drops it again unless a record names it within hours. */
+  async uploadBlob(body: Uint8Array | ReadableStream<Uint8Array>, token: string): Promise<BlobRef> {
+    const { data } = await this.#call((agent) =>
+      // The Agent's type does not know of streams; its code passes them on to fetch.
+      agent.com.atproto.repo.uploadBlob(body as Uint8Array, {
+        encoding: 'application/octet-stream',
+        headers: bearer(token),
+      }),
+    )
+    return (data.blob as ApiBlob).toJSON() as BlobRef
+  }
+
+  /** Null if there is no such record. */
+  async getRecord(did: string, collection: string, rkey: string): Promise<RawRecord | null> {
+    const query = new URLSearchParams({ repo: did, collection, rkey })
+    try {
+      const answer = await this.#readJson('com.atproto.repo.getRecord', query, JSON_MAX_BYTES)
+      if (!isObject(answer)) throw this.#invalidAnswer('no record')
+      return { uri: `at://${did}/${collection}/${rkey}`, rkey, value: answer.value }
+    } catch (fault) {
+      if (fault instanceof PdsError && fault.error === 'RecordNotFound') return null
+      throw fault
+    }
+  }
+
+  /** One page. What is no record at all is left out. */
+  async listRecords(options: ListRecordsOptions): Promise<RecordPage> {
+    const query = new URLSearchParams({
+      repo: options.did,
+      collection: options.collection,
+      limit: String(options.limit),
+    })
+    if (options.cursor !== undefined) query.set('cursor', options.cursor)
+    if (options.reverse) query.set('reverse', 'true')
+    const answer = await this.#readJson('com.atproto.repo.listRecords', query, LIST_MAX_BYTES)
+    if (!isObject(answer) || !Array.isArray(answer.records)) throw this.#invalidAnswer('no list of records')
+    const records = answer.records.flatMap((record: unknown): RawRecord[] => {
+      if (!isObject(record) || typeof record.uri !== 'string') return []
+      return [{ uri: record.uri, rkey: record.uri.slice(record.uri.lastIndexOf('/') + 1), value: record.value }]
+    })
+    // The reference PDS gives a cursor after the last page too: only a full page can have another behind it.
+    const isLast = answer.records.length < options.limit || typeof answer.cursor !== 'string'
+    return { records, cursor: isLast ? null : (answer.cursor as string) }
+  }
+
+  /**
+   * The bytes of a blob as a stream. Reading it fails with {@link ResponseTooLargeError} beyond `maxBytes`, and with
+   * {@link UnreachableHostError} where the connection breaks. Null if the PDS does not have it: the last record that named
+   * it is gone.
+   */
+  async getBlob(did: string, cid: string, maxBytes: number): Promise<ReadableStream<Uint8Array> | null> {
+    const query = new URLSearchParams({ did, cid })
+    try {
+      const response = await retryRead(() => this.#get('com.atproto.sync.getBlob', query, maxBytes), this.#retry)
+      return response.body ?? new Blob([]).stream()
+    } catch (fault) {
+      if (fault instanceof PdsError && isBlobNotFound(fault)) return null
+      throw fault
+    }
+  }
+
+  async #readJson(nsid: string, query: URLSearchParams, maxBytes: number): Promise<unknown> {
+    return retryRead(async () => {
+      const response = await this.#get(nsid, query, maxBytes)
+      const text = await this.#translate(() => response.text())
+      try {
+        return JSON.parse(text) as unknown
+      } catch (cause) {
+        throw this.#invalidAnswer('no JSON', cause)
+      }
+    }, this.#retry)
+  }
+
+  #get(nsid: string, query: URLSearchParams, maxBytes: number): Promise<Response> {
+    return this.#send(`/xrpc/${nsid}?${query}`, READ_SCOPE, { maxBytes })
+  }
+
+  async #call<T>(run: (agent: Agent) => Promise<T>): Promise<T> {
+    this.#agent ??= new Agent({ fetchHandler: (path, init) => this.#sendForAgent(path, init) })
+    try {
+      return await run(this.#agent)
+    } catch (fault) {
+      if (!(fault instanceof XRPCError)) throw fault
+      const { cause } = fault
+      if (cause instanceof PdsError || cause instanceof PdsUnreachableError) throw cause
+      if (cause instanceof UnreachableHostError) throw unreachable(cause)
+      throw this.#invalidAnswer(fault.message, fault)
+    }
+  }
+
+  async #sendForAgent(path: string, init: RequestInit): Promise<Response> {
+    const { pathname } = new URL(path, this.service)
+    const headers = new Headers(init.headers)
+    // For the network's moderation of posts; a PDS has no use for it here.
+    headers.delete('atproto-accept-labelers')
+    const isUpload = pathname.endsWith('/com.atproto.repo.uploadBlob')
+    const isRead = (init.method ?? 'get').toLowerCase() === 'get'
+    return this.#send(path, isRead ? READ_SCOPE : `${pathname} ${this.#account}`, {
+      method: (init.method ?? 'get').toUpperCase(),
+      headers,
+      body: init.body ?? null,
+      timeout: isUpload ? UPLOAD_TIMEOUT : WRITE_TIMEOUT,
+      maxBytes: JSON_MAX_BYTES,
+    })
+  }
+
+  /** Sends one request; returns only if the PDS carried it out. */
+  async #send(path: string, scope: string, request: GuardedRequest): Promise<Response> {
+    await this.#budget.take(this.#host, scope)
+    const response = await this.#translate(() => this.#fetch(new URL(path, this.service), request))
+    this.#budget.note(this.#host, scope, response)
+    if (response.ok) return response
+    const text = await this.#translate(() => response.text())
+    const { error, message } = parseErrorBody(text)
+    throw new PdsError(this.#host, response.status, error, message, retryAfterSeconds(response, Date.now()))
+  }
+
+  async #translate<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (fault) {
+      if (fault instanceof UnreachableHostError || fault instanceof RefusedUrlError) throw unreachable(fault)
+      if (fault instanceof ResponseTooLargeError) {
+        throw new PdsError(fault.host, 200, 'ResponseTooLarge', `more than ${fault.limit} bytes`, null, {
+          cause: fault,
+        })
+      }
+      throw fault
+    }
+  }
+
+  #invalidAnswer(reason: string, cause?: unknown): PdsError {
+    return new PdsError(this.#host, 200, 'InvalidResponse', reason, null, { cause })
+  }
+}
+
+function typedWrite(write: Write) {
+  const { collection, rkey } = write
+  switch (write.action) {
+    case 'create':
+      return { $type: 'com.atproto.repo.applyWrites#create' as const, collection, rkey, value: write.value }
+    case 'update':
+      return { $type: 'com.atproto.repo.applyWrites#update' as const, collection, rkey, value: write.value }
+    case 'delete':
+      return { $type: 'com.atproto.repo.applyWrites#delete' as const, collection, rkey }
+  }
+}
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` }
+}
+
+function unreachable(fault: UnreachableHostError | RefusedUrlError): PdsUnreachableError {
+  return new PdsUnreachableError(fault.host, fault.reason, { cause: fault })
+}
+
+/** The lexicon's error is `BlobNotFound`; the reference PDS says it in the message alone. */
+function isBlobNotFound({ status, error, message }: PdsError): boolean {
+  return error === 'BlobNotFound' || status === 404 || message.endsWith('Blob not found')
+}
+
+/** Longest message of a PDS that is passed on. */
+const MAX_MESSAGE = 300
+
+/** An error's name and message, both '' where the body is something else: a proxy's page, say. */
+function parseErrorBody(text: string): { error: string; message: string } {
+  let body: unknown = null
+  try {
+    body = JSON.parse(text)
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+  }
+  if (!isObject(body)) return { error: '', message: '' }
+  const { error, message } = body
+  return {
+    error: typeof error === 'string' ? error.slice(0, MAX_MESSAGE) : '',
+    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : '',
+  }
+}
+
+/** From `retry-after` (seconds or a date), or on a 429 from `ratelimit-reset`. */
+function retryAfterSeconds(response: Response, now: number): number | null {
+  const retryAfter = response.headers.get('retry-after')
+  if (retryAfter !== null) {
+    const seconds = /^[0-9]+$/.test(retryAfter.trim()) ? Number(retryAfter) : (Date.parse(retryAfter) - now) / 1000
+    return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
+  }
+  const reset = Number(response.headers.get('ratelimit-reset') ?? Number.NaN)
+  if (response.status !== 429 || !Number.isFinite(reset)) return null
+  return Math.max(0, Math.ceil(reset - now / 1000))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,49 @@
+import type { BlobRef as LexiconBlob } from '@atproto/lexicon'
+import { isOid } from '../../git/bytes/oid.ts'
+import { PACK_COLLECTION } from './collections.ts'
+import { checkRecord } from './lexicon.ts'
+import { InvalidRecordError } from './record-error.ts'
+import type { BlobRef, PackRecord } from './record-types.ts'
+
+/** @throws {@link InvalidRecordError} */
+export function decodePackRecord(json: unknown): PackRecord {
+  const record = checkRecord(PACK_COLLECTION, json)
+  const { size, objects, checksum, thin, replaces, createdAt } = record as unknown as PackRecord
+  if (!isOid(checksum)) throw new InvalidRecordError('checksum is not 40 lower-case hex digits')
+  return {
+    ...decodeContent(record, size),
+    size,
+    objects,
+    checksum,
+    thin,
+    ...(replaces === undefined ? {} : { replaces }),
+    createdAt,
+  }
+}
+
+function decodeContent(record: Record<string, unknown>, size: number): { bytes: Uint8Array } | { parts: BlobRef[] } {
+  const bytes = record.bytes as Uint8Array | undefined
+  const parts = (record.parts as LexiconBlob[] | undefined)?.map(plainBlob)
+  if (bytes && !parts) {
+    if (bytes.length !== size) throw new InvalidRecordError(`size is ${size}, but bytes holds ${bytes.length}`)
+    return { bytes }
+  }
+  if (parts && !bytes) {
+    const total = parts.reduce((sum, part) => sum + part.size, 0)
+    if (total !== size) throw new InvalidRecordError(`size is ${size}, but the parts have ${total}`)
+    return { parts }
+  }
+  throw new InvalidRecordError('must have one of bytes and parts')
+}
+
+/** A blob as it stands in JSON: the library's class could not cross a Durable Object call. */
+function plainBlob(blob: LexiconBlob): BlobRef {
+  return { $type: 'blob', ref: { $link: blob.ref.toString() }, mimeType: blob.mimeType, size: blob.size }
+}
+
+/** The JSON to store. */
+export function encodePackRecord(record: PackRecord): Record<string, unknown> {
+  const { bytes, ...rest } = record
+  if (!bytes) return { $type: PACK_COLLECTION, ...rest }
+  return { $type: PACK_COLLECTION, bytes: { $bytes: Buffer.from(bytes).toString('base64') }, ...rest }
+}

@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util'
+import { benchClone } from './clone.ts'
+import { DEFAULT_ROUNDS } from './measure.ts'
+import { benchPush } from './push.ts'
+import { formatJson, formatTable, type Report } from './report.ts'
+
+interface BenchOptions {
+  readonly repository: string
+  readonly rounds: number
+}
+
+interface Bench {
+  readonly summary: string
+  readonly run: (options: BenchOptions) => Promise<Report>
+}
+
+const BENCHES: Readonly<Record<string, Bench>> = {
+  push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
+  clone: { summary: 'the same history cloned from both', run: benchClone },
+}
+
+const USAGE = `npm run bench -- <name> --repo DIR [options]
+
+${Object.entries(BENCHES)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
+  .join('\n')}
+
+  --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
+  --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
+  --json       one line of JSON last, after the table
+  --help       print this
+
+The exit status says whether it was measured, not how it came out.
+`
+
+const { name, json, ...options } = readArguments()
+const report = await (BENCHES[name] as Bench).run(options)
+console.log(formatTable(report))
+if (json) console.log(formatJson(report))
+process.exit(0)
+
+function readArguments(): BenchOptions & { name: string; json: boolean } {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        repo: { type: 'string' },
+        rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    const [name, ...more] = positionals
+    if (values.help) {
+      console.log(USAGE)
+      process.exit(0)
+    }
+    if (name === undefined || !Object.hasOwn(BENCHES, name))
+      throw new Error(`Which bench? ${name ?? 'None'} is not one.`)
+    if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
+    if (values.repo === undefined) throw new Error(`${name} needs --repo DIR.`)
+    const rounds = Number(values.rounds)
+    if (!Number.isInteger(rounds) || rounds < DEFAULT_ROUNDS) throw new Error(`--rounds ${values.rounds} is too few.`)
+    return { name, json: values.json, repository: values.repo, rounds }
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`)
+    process.exit(2)
+  }
+}

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import { bundleWorker, type WorkerBundle } from './worker-bundle.ts'
+
+/** The Worker, its Durable Objects, R2 and D1, run by workerd on this machine; workerd itself listens on the port. */
+export interface Edge {
+  /** Origin, `http://127.0.0.1:<port>`: the same after `restart` and `wipe`. */
+  readonly url: string
+  /** What the Worker has logged, oldest first. */
+  readonly logs: readonly EdgeLog[]
+  /** Starts workerd again on what is stored: all that lived in memory is gone. */
+  restart(): Promise<void>
+  /** The same on nothing: R2, D1 and all Durable Objects are empty. */
+  wipe(): Promise<void>
+  /** For benches that measure it: the process that does the work. */
+  pid(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface EdgeLog {
+  readonly level: string
+  readonly message: string
+}
+
+export interface EdgeOptions {
+  /** 0 picks a free one. */
+  readonly port: number
+  /** Where R2, D1 and Durable Objects are kept, and the key of the kept sessions. Made if it is absent. */
+  readonly stateDirectory: string
+  readonly pdsUrl: string
+  readonly plcUrl: string
+  /** Further variables of workers/env.ts, over those that this file sets. */
+  readonly vars?: Readonly<Record<string, string>>
+  /** Called for every line that the Worker logs, and for a crash of workerd. Default: nothing is printed. */
+  readonly onLog?: (log: EdgeLog) => void
+}
+
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+const LOOPBACK = '127.0.0.1'
+const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
+
+/** @throws Miniflare's own error, with `code` 'ERR_ADDRESS_IN_USE' where the port is taken */
+export async function startEdge(options: EdgeOptions): Promise<Edge> {
+  const bundle = await bundleWorker()
+  const logs: EdgeLog[] = []
+  const onLog = (log: EdgeLog) => {
+    logs.push(log)
+    options.onLog?.(log)
+  }
+  let miniflare = await startMiniflare(bundle, options, options.port, onLog)
+  const port = Number((await miniflare.ready).port)
+
+  const startAgain = async ({ empty }: { empty: boolean }) => {
+    await miniflare.dispose()
+    if (empty) await rm(storage(options), { recursive: true, force: true })
+    miniflare = await startMiniflare(bundle, options, port, onLog)
+  }
+  return {
+    url: `http://${LOOPBACK}:${port}`,
+    logs,
+    restart: () => startAgain({ empty: false }),
+    wipe: () => startAgain({ empty: true }),
+    pid: () => workerdPid(port),
+    close: () => miniflare.dispose(),
+  }
+}
+
+const storage = (options: EdgeOptions) => join(options.stateDirectory, 'v3')
+
+async function startMiniflare(
+  { directory, options: workerOptions }: WorkerBundle,
+  options: EdgeOptions,
+  port: number,
+  onLog: (log: EdgeLog) => void,
+): Promise<Miniflare> {
+  await mkdir(options.stateDirectory, { recursive: true })
+  const modules = (await readdir(directory)).flatMap((name) => {
+    const type = moduleType(name)
+    return type === null ? [] : [{ type, path: join(directory, name) }]
+  })
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      ...workerOptions,
+      host: LOOPBACK,
+      port,
+      // Otherwise Miniflare asks workers.cloudflare.com where it is.
+      cf: false,
+      log: new Log(LogLevel.ERROR),
+      handleStructuredLogs: onLog,
+      // The path and the name are those of `wrangler dev --persist-to`, so that its tools can look into the state.
+      resourcePersistencePath: storage(options),
+      name: 'skein',
+      modulesRoot: directory,
+      // The entry has to come first.
+      modules: modules.sort((a, b) => Number(b.path.endsWith('/index.js')) - Number(a.path.endsWith('/index.js'))),
+      bindings: {
+        ...(workerOptions.bindings as Record<string, Json> | undefined),
+        PLC_URL: options.plcUrl,
+        HANDLE_RESOLVER_URL: options.pdsUrl,
+        ALLOW_PRIVATE_HOSTS: 'true',
+        SESSION_KEY: await sessionKey(join(options.stateDirectory, 'session-key')),
+        ...options.vars,
+      },
+    }),
+  )
+  try {
+    await miniflare.ready
+    await applyMigrations(miniflare)
+  } catch (error) {
+    await miniflare.dispose()
+    throw error
+  }
+  return miniflare
+}
+
+function moduleType(name: string): 'ESModule' | 'CompiledWasm' | 'Data' | null {
+  if (name.endsWith('.js')) return 'ESModule'
+  if (name.endsWith('.wasm')) return 'CompiledWasm'
+  if (name.endsWith('.woff2') || name.endsWith('.bin')) return 'Data'
+  return null
+}
+
+/** Kept beside the state that it opens, and not wiped with it. */
+async function sessionKey(path: string): Promise<string> {
+  if (!existsSync(path)) await writeFile(path, randomBytes(32).toString('base64'), { mode: 0o600 })
+  return readFile(path, 'utf8')
+}
+
+/** As `wrangler d1 migrations apply` does it, with the same table of what has been applied. */
+async function applyMigrations(miniflare: Miniflare): Promise<void> {
+  const db = await miniflare.getD1Database('DB')
+  await db.exec(
+    'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)',
+  )
+  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
+  const applied = new Set(results.map(({ name }) => name))
+  for (const name of (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).sort()) {
+    if (applied.has(name)) continue
+    const sql = await readFile(join(MIGRATIONS, name), 'utf8')
+    const statements = sql.split('--> statement-breakpoint').filter((statement) => statement.trim() !== '')
+    await db.batch([
+      ...statements.map((statement) => db.prepare(statement)),
+      db.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name),
+    ])
+  }
+}
+
+/** @throws where /proc is absent: benches that count CPU time run on Linux */
+async function workerdPid(port: number): Promise<number> {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  const sockets = await readFile('/proc/net/tcp', 'utf8')
+  const inode = sockets
+    .split('\n')
+    .find((line) => line.includes(`:${hexPort} 00000000:0000 0A`))
+    ?.trim()
+    .split(/\s+/)[9]
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
+    if (!name.startsWith('workerd')) continue
+    for (const descriptor of await readdir(`/proc/${pid}/fd`)) {
+      const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '')
+      if (target === `socket:[${inode}]`) return Number(pid)
+    }
+  }
+  throw new Error(`no workerd listens on port ${port}`)
+}

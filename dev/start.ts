@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Account, type Atmosphere, AtmosphereError, startAtmosphere } from './atmosphere.ts'
+import { createDemoRepository } from './demo-repository.ts'
+import { type Edge, startEdge } from './edge.ts'
+import { Git } from './git.ts'
+
+const USAGE = `npm start -- [options]
+
+Runs a local Atmosphere (a PDS and a PLC directory) and the edge, with two accounts and a demo repository.
+
+  --port N      where the edge listens (default 8787)
+  --keep DIR    keep all state in DIR; start again with the same DIR to go on
+  --json        print one line of JSON when ready, and nothing else
+  --help        print this
+`
+
+/** What goes wrong because of how it was started: said without a stack trace. */
+class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+interface Options {
+  readonly port: number
+  readonly keep: string | null
+  readonly json: boolean
+}
+
+/** Local accounts: their passwords are printed, and open nothing outside this machine. */
+const ACCOUNTS = [
+  { handle: 'alice.test', password: 'alice-local' },
+  { handle: 'bob.test', password: 'bob-local' },
+] as const
+const DEMO = 'demo'
+
+async function main(): Promise<void> {
+  const options = readOptions()
+  const stopAsked = nextSignal()
+  await using cleanup = new AsyncDisposableStack()
+  const directory = options.keep ?? (await mkdtemp(join(tmpdir(), 'skein-')))
+  if (options.keep === null) cleanup.defer(() => rm(directory, { recursive: true, force: true }))
+
+  await checkPort(options.port)
+  const say = options.json ? () => undefined : (line: string) => console.log(line)
+  say('Starting the Atmosphere and the edge …')
+  const atmosphere = await startAtmosphere({ stateDirectory: join(directory, 'atmosphere') })
+  cleanup.defer(() => atmosphere.close())
+  const edge = await startEdge({
+    port: options.port,
+    stateDirectory: join(directory, 'edge'),
+    pdsUrl: atmosphere.pdsUrl,
+    plcUrl: atmosphere.plcUrl,
+    onLog: ({ level, message }) => {
+      if (level === 'warn' || level === 'error') console.error(message)
+    },
+  })
+  cleanup.defer(() => edge.close())
+
+  const accounts: Account[] = []
+  for (const account of ACCOUNTS) accounts.push(await atmosphere.createAccount(account))
+  const [alice] = accounts as [Account]
+  if (!(await hasDemo(atmosphere, alice))) await pushDemo(edge, alice, join(directory, 'demo'))
+
+  if (options.json) console.log(readyLine(edge, atmosphere, accounts))
+  else console.log(welcome(edge, atmosphere, accounts, options))
+  await stopAsked
+  say('\nStopping …')
+}
+
+function readOptions(): Options {
+  try {
+    const { values } = parseArgs({
+      options: {
+        port: { type: 'string', default: '8787' },
+        keep: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    if (values.help) {
+      console.log(USAGE)
+      process.exit(0)
+    }
+    const port = Number(values.port)
+    if (!/^\d+$/.test(values.port) || port < 1 || port > 65_535) throw new Error(`--port ${values.port} is no port`)
+    return { port, json: values.json, keep: values.keep === undefined ? null : resolve(values.keep) }
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+/** Before anything else starts, so that the answer comes at once. */
+async function checkPort(port: number): Promise<void> {
+  const probe = createServer()
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${error.message})`
+      const other = port === 8787 ? 8788 : 8787
+      reject(new StartError(`Port ${port} ${why}. Stop that one, or choose another port: npm start -- --port ${other}`))
+    })
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()))
+  })
+}
+
+/** Whether an earlier run on the same state has pushed it: the owner may have changed it since. */
+async function hasDemo({ pdsUrl }: Atmosphere, { did }: Account): Promise<boolean> {
+  const response = await fetch(
+    `${pdsUrl}/xrpc/com.atproto.repo.listRecords?repo=${did}&collection=dev.skein.repo&limit=100`,
+  )
+  const { records } = (await response.json()) as { records: { value: { name?: unknown } }[] }
+  return records.some(({ value }) => value.name === DEMO)
+}
+
+async function pushDemo(edge: Edge, alice: Account, directory: string): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'skein-demo-'))
+  try {
+    const git = new Git(home)
+    await rm(directory, { recursive: true, force: true })
+    await createDemoRepository(git, directory)
+    await git.run(['push', '--quiet', '--all', withPassword(edge, alice, DEMO)], { cwd: directory })
+    await git.run(['push', '--quiet', '--tags', withPassword(edge, alice, DEMO)], { cwd: directory })
+  } finally {
+    await rm(home, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function withPassword(edge: Edge, { handle, password }: Account, repository: string): string {
+  return `${edge.url.replace('//', `//${handle}:${password}@`)}/${handle}/${repository}`
+}
+
+function readyLine(edge: Edge, atmosphere: Atmosphere, accounts: readonly Account[]): string {
+  return JSON.stringify({
+    edge: edge.url,
+    pds: atmosphere.pdsUrl,
+    plc: atmosphere.plcUrl,
+    accounts: accounts.map(({ handle, did, password }) => ({ handle, did, password })),
+  })
+}
+
+function welcome(edge: Edge, atmosphere: Atmosphere, accounts: readonly Account[], options: Options): string {
+  const [alice] = accounts as [Account]
+  const rows = accounts.map(
+    ({ handle, password, did }) => `  ${handle.padEnd(12)} password ${password.padEnd(14)} ${did}`,
+  )
+  return `
+Skein is ready at ${edge.url}
+
+${rows.join('\n')}
+  PDS ${atmosphere.pdsUrl}   PLC directory ${atmosphere.plcUrl}
+
+In another terminal, clone the demo repository:
+
+  git clone ${edge.url}/${alice.handle}/${DEMO}
+
+change it, and push it back into the account (the password stands in the address):
+
+  cd ${DEMO}
+  git -c user.name=Alice -c user.email=alice@example.com commit --allow-empty -m 'Hello, Atmosphere'
+  git push ${withPassword(edge, alice, DEMO)} HEAD
+
+or push a repository of yours; the push creates it:
+
+  git push ${withPassword(edge, alice, 'mine')} HEAD
+
+${options.keep === null ? 'Nothing is kept: --keep DIR keeps it.' : `All state is kept in ${options.keep}.`} Ctrl-C stops everything.
+`
+}
+
+/** Settles at the first signal; a second one ends the process at once. */
+function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+  })
+}
+
+try {
+  await main()
+  process.exit(0)
+} catch (error) {
+  const plain = error instanceof StartError || error instanceof AtmosphereError
+  console.error(plain ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,49 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { Landing } from '../../atproto/account/landing.ts'
+import { TidClock } from '../../atproto/records/tid.ts'
+import type { Environment } from '../environment.ts'
+import { createPdsClient } from '../pds-clients.ts'
+import { Account } from './account.ts'
+import type { AccountAddress, AuthenticateAnswer, LandAnswer, TokenAnswer } from './answers.ts'
+import { importSealingKey } from './sealed-value.ts'
+
+/**
+ * The one place that writes to an account, one object a DID: it holds the session, refreshes it, and lands what was
+ * pushed. What it does is in `Account` and the files beside it; here it meets the platform.
+ */
+export class AccountWriter extends DurableObject<Environment> {
+  readonly #tids = new TidClock()
+  #account: { readonly pds: string; readonly opened: Promise<Account> } | null = null
+
+  /** Lets a password in: without a request to the PDS where it is known already. */
+  async authenticate({ did, pds, password }: AccountAddress & { password: string }): Promise<AuthenticateAnswer> {
+    return (await this.#open({ did, pds })).authenticate(password)
+  }
+
+  /** A token for uploads, which the Worker makes itself: bytes do not pass through here. */
+  async accessToken({ did, pds }: AccountAddress): Promise<TokenAnswer> {
+    return (await this.#open({ did, pds })).accessToken()
+  }
+
+  /** Creates a repository, lands a pack, moves refs: see `atproto/account/land.ts`. */
+  async land(landing: Landing): Promise<LandAnswer> {
+    return (await this.#open(landing)).land(landing)
+  }
+
+  async #open({ did, pds }: AccountAddress): Promise<Account> {
+    if (this.#account?.pds !== pds) this.#account = { pds, opened: this.#create(did, pds) }
+    return this.#account.opened
+  }
+
+  async #create(did: string, pds: string): Promise<Account> {
+    return new Account({
+      did,
+      pds,
+      store: this.ctx.storage,
+      sealingKey: await importSealingKey(this.env.SESSION_KEY),
+      client: createPdsClient(this.env, pds, did),
+      tids: this.#tids,
+      now: Date.now,
+    })
+  }
+}

@@ -1,0 +1,60 @@
+import type { AccountWriter } from './account-writer/account-writer.ts'
+import type { Repository } from './repository/repository.ts'
+
+/** The bindings and settings of wrangler.toml, as the runtime hands them over. */
+export interface Environment {
+  /** Packs, their indexes and graphs. */
+  readonly PACKS: R2Bucket
+  /** Identities and repository names. */
+  readonly DB: D1Database
+  readonly REPOSITORY: DurableObjectNamespace<Repository>
+  readonly ACCOUNT_WRITER: DurableObjectNamespace<AccountWriter>
+  /** Secret, 32 bytes in base64: encrypts kept sessions. */
+  readonly SESSION_KEY: string
+  /** PLC directory; https://plc.directory unless set. */
+  readonly PLC_URL?: string
+  /** DNS over https (JSON); https://cloudflare-dns.com/dns-query unless set. */
+  readonly DNS_URL?: string
+  /** For local use: an XRPC service that resolves handles in place of DNS and well-known files. */
+  readonly HANDLE_RESOLVER_URL?: string
+  /** For local use: `true` allows plain http, and loopback and private addresses. */
+  readonly ALLOW_PRIVATE_HOSTS?: string
+  /** Largest push in bytes; 100,000,000 unless set, which is where the edge cuts request bodies off. */
+  readonly MAX_PUSH_BYTES?: string
+}
+
+/** How this deployment reaches the Atmosphere. */
+export interface NetworkConfig {
+  readonly plcUrl: string
+  readonly dnsUrl: string
+  readonly handleResolverUrl: string | null
+  readonly allowPrivateHosts: boolean
+}
+
+/** A setting that cannot be used, named so that an operator finds it. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** @throws {@link ConfigError} */
+export function readNetworkConfig(environment: Environment): NetworkConfig {
+  return {
+    plcUrl: readUrl('PLC_URL', environment.PLC_URL ?? 'https://plc.directory'),
+    dnsUrl: readUrl('DNS_URL', environment.DNS_URL ?? 'https://cloudflare-dns.com/dns-query'),
+    handleResolverUrl: environment.HANDLE_RESOLVER_URL
+      ? readUrl('HANDLE_RESOLVER_URL', environment.HANDLE_RESOLVER_URL)
+      : null,
+    allowPrivateHosts: readFlag('ALLOW_PRIVATE_HOSTS', environment.ALLOW_PRIVATE_HOSTS),
+  }
+}
+
+function readUrl(name: string, text: string): string {
+  if (!URL.canParse(text)) throw new ConfigError(`${name} is not a URL: ${JSON.stringify(text)}`)
+  return text.replace(/\/+$/, '')
+}
+
+function readFlag(name: string, text: string | undefined): boolean {
+  if (text === undefined || text === '' || text === 'false') return false
+  if (text === 'true') return true
+  throw new ConfigError(`${name} must be true or false, and is ${JSON.stringify(text)}`)
+}

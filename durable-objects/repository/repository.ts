@@ -1,0 +1,170 @@
+import { DurableObject } from 'cloudflare:workers'
+import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import { packKeys, repositoryPrefix } from '../../storage/packs/pack-keys.ts'
+import type { Environment } from '../environment.ts'
+import { log } from '../log.ts'
+import { createPdsClient } from '../pds-clients.ts'
+import type { IngestNews, Landed, ManifestAnswer, RepositoryAddress, WriterView } from './answers.ts'
+import { ingestWanted, PackMovedError } from './ingest-wanted.ts'
+import { type ReadAccountOutcome, readAccount } from './read-account.ts'
+
+/** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
+const RECHECK_AFTER = 30_000
+/** How soon an ingest that nobody follows any more is taken up again. Milliseconds. */
+const RESUME_AFTER = 20_000
+/** How often an ingest may find that the account was compacted under it before it gives up. */
+const MOVED_LIMIT = 3
+
+/** What a reader has already, and what it is after. */
+export interface ManifestRequest extends RepositoryAddress {
+  /** The version of the manifest at hand, or null. */
+  readonly knownVersion: number | null
+}
+
+/**
+ * The mirror of one repository: its refs, its list of packs, its version. Bytes do not pass through here for readers;
+ * they read R2 by the manifest. One object per repository, named `<did>/<rkey>`.
+ */
+export class Repository extends DurableObject<Environment> {
+  readonly #store: MirrorStore
+  #reading: Promise<ReadAccountOutcome> | null = null
+  #ingesting: Promise<void> | null = null
+  readonly #followers = new Set<(news: IngestNews) => void>()
+
+  constructor(context: DurableObjectState, environment: Environment) {
+    super(context, environment)
+    this.#store = new MirrorStore(context.storage)
+  }
+
+  async manifest(request: ManifestRequest): Promise<ManifestAnswer> {
+    const head = this.#store.head()
+    if (head === null) {
+      const outcome = await this.#read(request)
+      if (outcome.state !== 'read') return outcome
+    } else if (Date.now() - head.checkedAt > RECHECK_AFTER) {
+      this.ctx.waitUntil(this.#read(request))
+    }
+    const state = this.#store.isComplete() ? 'ready' : 'ingesting'
+    if (state === 'ready' && this.#store.head()!.version === request.knownVersion) return { state: 'unchanged' }
+    return { state, manifest: this.#store.manifest()! }
+  }
+
+  /** Reads the account now, for a writer who found that the mirror is behind. */
+  async refresh(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    return this.#read(address)
+  }
+
+  /**
+   * Takes in what is wanted, if nobody does yet, and tells how it goes: lines of JSON, see {@link IngestNews}.
+   */
+  ingest(address: RepositoryAddress): ReadableStream<Uint8Array> {
+    const encoder = new TextEncoder()
+    let follower: ((news: IngestNews) => void) | null = null
+    const stream = new ReadableStream({
+      type: 'bytes',
+      start: (controller) => {
+        follower = (news) => {
+          controller.enqueue(encoder.encode(`${JSON.stringify(news)}\n`))
+          if ('progress' in news) return
+          this.#followers.delete(follower!)
+          controller.close()
+        }
+        this.#followers.add(follower)
+      },
+      cancel: () => {
+        this.#followers.delete(follower!)
+      },
+    })
+    this.ctx.waitUntil(this.#ingest(address))
+    return stream
+  }
+
+  writerView(names: readonly string[]): WriterView {
+    return { states: this.#store.refStates(names), head: this.#store.head()?.head ?? null }
+  }
+
+  /** Takes over what was just written to the account, so that the writer's next read sees it. */
+  land(address: RepositoryAddress, landed: Landed): void {
+    const head = this.#store.head()
+    const record = landed.record ?? head?.record
+    if (record === undefined) return
+    this.#store.setHead({ ...address, record, head: landed.head ?? head?.head ?? null, checkedAt: Date.now() })
+    if (landed.pack !== null) this.#store.addPack(landed.pack)
+    this.#store.advanceRefs(landed.states)
+  }
+
+  override async alarm(): Promise<void> {
+    const head = this.#store.head()
+    if (head !== null && !this.#store.isComplete()) await this.#ingest(head)
+  }
+
+  /** One reading at a time; those who come meanwhile share it. */
+  #read(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    this.#reading ??= this.#readOnce(address).finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  async #readOnce(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    const outcome = await readAccount(
+      {
+        store: this.#store,
+        client: createPdsClient(this.env, address.pds),
+        keepInlinePack: async (id, bytes) => {
+          await this.env.PACKS.put(packKeys(address.did, address.rkey, id).pack, bytes)
+        },
+        log,
+        now: Date.now,
+      },
+      address,
+    )
+    if (outcome.state === 'gone') await this.#forget(address)
+    if (!this.#store.isComplete()) await this.ctx.storage.setAlarm(Date.now() + RESUME_AFTER)
+    return outcome
+  }
+
+  #ingest(address: RepositoryAddress): Promise<void> {
+    this.#ingesting ??= this.#ingestAll(address).finally(() => {
+      this.#ingesting = null
+    })
+    return this.#ingesting
+  }
+
+  async #ingestAll(address: RepositoryAddress): Promise<void> {
+    const deps = { store: this.#store, client: createPdsClient(this.env, address.pds), bucket: this.env.PACKS, log }
+    try {
+      for (let moved = 0; !this.#store.isComplete(); moved++) {
+        try {
+          await ingestWanted(deps, address, (progress) => this.#tell({ progress }))
+        } catch (error) {
+          if (!(error instanceof PackMovedError) || moved >= MOVED_LIMIT) throw error
+          this.#store.removePacks(this.#store.packs('wanted').map(({ id }) => id))
+          const outcome = await this.#read(address)
+          if (outcome.state !== 'read') throw error
+        }
+      }
+      this.#tell({ done: true })
+    } catch (error) {
+      log('ingest-failed', { ...address, reason: String(error) })
+      await this.ctx.storage.setAlarm(Date.now() + RESUME_AFTER)
+      this.#tell({ error: 'the repository could not be read from its account', retryAfterSeconds: RESUME_AFTER / 1000 })
+    }
+  }
+
+  #tell(news: IngestNews): void {
+    for (const follower of [...this.#followers]) follower(news)
+  }
+
+  /** The record is gone: so is its mirror. */
+  async #forget({ did, rkey }: RepositoryAddress): Promise<void> {
+    if (this.#store.head() === null) return
+    this.#store.clear()
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.env.PACKS.list({ prefix: repositoryPrefix(did, rkey), ...(cursor ? { cursor } : {}) })
+      if (page.objects.length > 0) await this.env.PACKS.delete(page.objects.map(({ key }) => key))
+      if (!page.truncated) return
+      cursor = page.cursor
+    }
+  }
+}

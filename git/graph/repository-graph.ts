@@ -1,0 +1,296 @@
+import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
+import { type ObjectType, TAG } from '../object/object-type.ts'
+import { findPlace, makePlace, type Place } from '../pack/object-place.ts'
+import type { CommitGraph } from './commit-graph.ts'
+import { EXTERNAL_REFERENCE, type PackGraph } from './pack-graph.ts'
+import type { KnownPack } from './pack-handle.ts'
+
+/** The number of no commit. */
+export const NO_COMMIT = -1
+
+/** Graphs made before, by the graph of their newest pack: kept as long as that is. */
+const made = new WeakMap<PackGraph, RepositoryGraph>()
+
+/**
+ * The commits of several packs as one graph: about 24 bytes a commit and 4 a parent, beside the packs' own files.
+ * Commits are numbered pack by pack, oldest first, in the order in which they lie there; one that several packs have
+ * counts once.
+ */
+export class RepositoryGraph implements CommitGraph {
+  /** Oldest first. */
+  readonly packs: readonly KnownPack[]
+  readonly size: number
+  /** The number of each pack's first commit, and at the end `size`. */
+  readonly #starts: number[]
+  /** By commit: its number in the graph of its pack. */
+  readonly #locals: Uint32Array
+  readonly #times: Float64Array
+  readonly #generations: Uint32Array
+  readonly #parentEnds: Uint32Array
+  readonly #parents: Uint32Array
+  /** Parents that no pack has, by commit. */
+  readonly #missingParents: Map<number, Oid[]>
+  /** By pack: the places of the objects that its graph calls external; found when first asked for. */
+  readonly #externals: Float64Array[] = []
+
+  /**
+   * The graph of these packs, oldest first. One that was made of them, or of the first of them, is used again: a new
+   * push costs what it brings.
+   */
+  static of(packs: readonly KnownPack[]): RepositoryGraph {
+    const older = findMade(packs)
+    if (older?.packs.length === packs.length) return older
+    // The packs' bytes belong to a request, and are not to be kept.
+    const known = packs.map(({ index, graph }) => ({ index, graph }))
+    const graph = older === null ? new RepositoryGraph(known) : older.extend(known.slice(older.packs.length))
+    const newest = packs.at(-1)
+    if (newest !== undefined) made.set(newest.graph, graph)
+    return graph
+  }
+
+  /**
+   * @param packs oldest first
+   * @param older a graph of the first of these packs, whose work is used again
+   */
+  constructor(packs: readonly KnownPack[], older: RepositoryGraph | null = null) {
+    this.packs = packs
+    const first = older?.packs.length ?? 0
+    const added = packs.slice(first)
+    const commits = added.reduce((sum, { graph }) => sum + graph.commits, older?.size ?? 0)
+    const parents = added.reduce((sum, { graph }) => sum + countParents(graph), older?.parentCount ?? 0)
+    this.#starts = older === null ? [0] : [...older.#starts]
+    this.#locals = grown(new Uint32Array(commits), older === null ? null : older.#locals)
+    this.#times = grown(new Float64Array(commits), older === null ? null : older.#times)
+    this.#generations = grown(new Uint32Array(commits), older === null ? null : older.#generations)
+    this.#parentEnds = grown(new Uint32Array(commits), older === null ? null : older.#parentEnds)
+    this.#parents = grown(new Uint32Array(parents), older === null ? null : older.#parents)
+    this.#missingParents = new Map(older === null ? [] : older.#missingParents)
+    for (let pack = first; pack < packs.length; pack++) this.#number(pack)
+    this.size = this.#starts.at(-1)!
+    let sound = true
+    for (let pack = first; pack < packs.length; pack++) sound = this.#link(pack) && sound
+    if (!sound) this.#recomputeGenerations()
+  }
+
+  /**
+   * The graph with packs added at the end. This one stays as it is for those who still read it, and its numbers mean
+   * the same commits in both.
+   */
+  extend(newer: readonly KnownPack[]): RepositoryGraph {
+    const packs = [...this.packs, ...newer]
+    // If a parent that was missing has come, its children change: rare enough to start over.
+    const completes = [...this.#missingParents.values()].flat().some((parent) => {
+      const oid = oidToBytes(parent)
+      return newer.some(({ index }) => index.find(oid) >= 0)
+    })
+    return new RepositoryGraph(packs, completes ? null : this)
+  }
+
+  get parentCount(): number {
+    return this.size === 0 ? 0 : this.#parentEnds[this.size - 1]!
+  }
+
+  find(oid: Oid): number {
+    return this.findBytes(oidToBytes(oid))
+  }
+
+  /** The number of the commit whose raw id is at `at` of `oid`, or {@link NO_COMMIT}. */
+  findBytes(oid: Uint8Array, at = 0): number {
+    for (let pack = 0; pack < this.packs.length; pack++) {
+      const { index, graph } = this.packs[pack]!
+      const ordinal = index.find(oid, at)
+      if (ordinal < 0) continue
+      const local = indexOf(graph.ordinals, ordinal)
+      return local < 0 ? NO_COMMIT : this.#numberOf(pack, local)
+    }
+    return NO_COMMIT
+  }
+
+  oid(commit: number): Oid {
+    const { index, graph } = this.packs[this.packIndex(commit)]!
+    return index.oid(graph.ordinals[this.#locals[commit]!]!)
+  }
+
+  parents(commit: number): Uint32Array {
+    return this.#parents.subarray(commit === 0 ? 0 : this.#parentEnds[commit - 1]!, this.#parentEnds[commit]!)
+  }
+
+  tree(commit: number): Oid {
+    const { index, graph } = this.packs[this.packIndex(commit)]!
+    const reference = graph.trees[this.#locals[commit]!]!
+    return reference < EXTERNAL_REFERENCE ? index.oid(reference) : graph.external(reference)
+  }
+
+  time(commit: number): number {
+    return this.#times[commit]!
+  }
+
+  generation(commit: number): number {
+    return this.#generations[commit]!
+  }
+
+  isComplete(commit: number): boolean {
+    return !this.#missingParents.has(commit)
+  }
+
+  tagTarget(oid: Oid): { readonly oid: Oid; readonly type: ObjectType } | null {
+    const bytes = oidToBytes(oid)
+    for (const { index, graph } of this.packs) {
+      const ordinal = index.find(bytes)
+      if (ordinal < 0 || index.type(ordinal) !== TAG) continue
+      const tag = indexOf(graph.tagOrdinals, ordinal)
+      if (tag < 0) continue
+      const reference = graph.tagTargets[tag]!
+      const target = reference < EXTERNAL_REFERENCE ? index.oid(reference) : graph.external(reference)
+      return { oid: target, type: graph.tagType(tag) }
+    }
+    return null
+  }
+
+  /** Whether a pack has the object, of whatever type. */
+  hasObject(oid: Oid): boolean {
+    const bytes = oidToBytes(oid)
+    return this.packs.some(({ index }) => index.find(bytes) >= 0)
+  }
+
+  /** Parents of a commit that no pack has. */
+  missingParents(commit: number): readonly Oid[] {
+    return this.#missingParents.get(commit) ?? []
+  }
+
+  /** The place in `packs` of the pack that a commit was numbered in. */
+  packIndex(commit: number): number {
+    let low = 0
+    let high = this.packs.length
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (this.#starts[middle]! <= commit) low = middle
+      else high = middle
+    }
+    return low
+  }
+
+  /** The commit's number in the graph of that pack. */
+  local(commit: number): number {
+    return this.#locals[commit]!
+  }
+
+  /** Where an object lies that the graph of `packs[pack]` names by a reference, or NOWHERE. */
+  place(pack: number, reference: number): Place {
+    if (reference < EXTERNAL_REFERENCE) return makePlace(pack, reference)
+    this.#externals[pack] ??= this.#placeExternals(pack)
+    return this.#externals[pack]![reference - EXTERNAL_REFERENCE]!
+  }
+
+  #placeExternals(pack: number): Float64Array {
+    const { graph } = this.packs[pack]!
+    const places = new Float64Array(graph.externals)
+    for (let i = 0; i < places.length; i++) {
+      places[i] = findPlace(this.packs, graph.externalBytes(EXTERNAL_REFERENCE + i))
+    }
+    return places
+  }
+
+  /** Gives numbers to the commits that are new in a pack. */
+  #number(pack: number): void {
+    const { index, graph } = this.packs[pack]!
+    const mayRepeat = pack > 0 || index.ids < index.entries
+    let number = this.#starts.at(-1)!
+    for (let local = 0; local < graph.commits; local++) {
+      const ordinal = graph.ordinals[local]!
+      if (mayRepeat && findPlace(this.packs, index.oidBytes(ordinal), 0, pack + 1) !== makePlace(pack, ordinal))
+        continue
+      this.#locals[number] = local
+      this.#times[number] = graph.times[local]!
+      this.#generations[number] = graph.generations[local]!
+      number++
+    }
+    this.#starts.push(number)
+  }
+
+  /** Resolves the parents of a pack's commits. @returns false if a generation is not larger than a parent's. */
+  #link(pack: number): boolean {
+    const { index, graph } = this.packs[pack]!
+    const numbers = new Int32Array(index.entries).fill(NO_COMMIT)
+    const [start, end] = [this.#starts[pack]!, this.#starts[pack + 1]!]
+    for (let commit = start; commit < end; commit++) numbers[graph.ordinals[this.#locals[commit]!]!] = commit
+    let at = start === 0 ? 0 : this.#parentEnds[start - 1]!
+    let sound = true
+    for (let commit = start; commit < end; commit++) {
+      for (const reference of graph.parents(this.#locals[commit]!)) {
+        const isHere = reference < EXTERNAL_REFERENCE
+        const oid = isHere ? index.oidBytes(reference) : graph.externalBytes(reference)
+        let parent = isHere ? numbers[reference]! : NO_COMMIT
+        if (parent === NO_COMMIT) parent = this.findBytes(oid)
+        if (parent === NO_COMMIT) {
+          this.#missingParents.set(commit, [...this.missingParents(commit), oidFromBytes(oid)])
+          continue
+        }
+        this.#parents[at++] = parent
+        sound &&= this.#generations[commit]! > this.#generations[parent]!
+      }
+      this.#parentEnds[commit] = at
+    }
+    return sound
+  }
+
+  /** A pack that was taken in before the pack of its parents counts its generations from the wrong end. */
+  #recomputeGenerations(): void {
+    const generations = this.#generations.fill(0)
+    const stack: number[] = []
+    for (let commit = 0; commit < this.size; commit++) {
+      if (generations[commit] !== 0) continue
+      stack.push(commit)
+      for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+        let largest = 0
+        const depth = stack.length
+        for (const parent of this.parents(top)) {
+          if (generations[parent] === 0) stack.push(parent)
+          else largest = Math.max(largest, generations[parent]!)
+        }
+        if (stack.length > depth) continue
+        generations[top] = largest + 1
+        stack.pop()
+      }
+    }
+  }
+
+  #numberOf(pack: number, local: number): number {
+    const [start, end] = [this.#starts[pack]!, this.#starts[pack + 1]!]
+    if (end - start === this.packs[pack]!.graph.commits) return start + local
+    const place = indexOf(this.#locals.subarray(start, end), local)
+    return place < 0 ? NO_COMMIT : start + place
+  }
+}
+
+/** The graph of as many of the first packs as possible, or null. */
+function findMade(packs: readonly KnownPack[]): RepositoryGraph | null {
+  for (let count = packs.length; count > 0; count--) {
+    const graph = made.get(packs[count - 1]!.graph)
+    if (graph?.packs.every((pack, i) => pack.graph === packs[i]!.graph)) return graph
+  }
+  return null
+}
+
+/** The place of `value` in an ascending table, or -1. */
+function indexOf(table: Uint32Array, value: number): number {
+  let low = 0
+  let high = table.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (table[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return table[low] === value ? low : -1
+}
+
+function countParents(graph: PackGraph): number {
+  let parents = 0
+  for (let commit = 0; commit < graph.commits; commit++) parents += graph.parents(commit).length
+  return parents
+}
+
+function grown<T extends Uint32Array | Float64Array>(table: T, older: T | null): T {
+  if (older !== null) table.set(older.subarray(0, table.length))
+  return table
+}

@@ -1,0 +1,78 @@
+import type { Oid } from '../bytes/oid.ts'
+import { expectOid, splitKeyword } from './oid-line.ts'
+import { ProtocolError } from './protocol-error.ts'
+
+/** What a client says of shallow and partial history, in every version of the protocol. */
+export interface Deepen {
+  /** Commits whose parents the client does not have. */
+  readonly shallow: readonly Oid[]
+  /** Commits from each tip, or null. */
+  readonly depth: number | null
+  /** Whether `depth` counts from the client's boundary. */
+  readonly relative: boolean
+  /** Seconds since 1970, or null. */
+  readonly since: number | null
+  /** Refs whose history is left out. */
+  readonly not: readonly string[]
+  /** A filter specification, or null. */
+  readonly filter: string | null
+}
+
+/** Collects the lines that make a {@link Deepen}. */
+export class DeepenReader {
+  readonly #shallow: Oid[] = []
+  readonly #not: string[] = []
+  #depth: number | null = null
+  #relative = false
+  #since: number | null = null
+  #filter: string | null = null
+
+  /** Takes one line. @returns false if it is about something else. @throws {@link ProtocolError} */
+  take(line: string): boolean {
+    const [keyword, value] = splitKeyword(line)
+    switch (keyword) {
+      case 'shallow':
+        this.#shallow.push(expectOid(value, keyword))
+        return true
+      case 'deepen':
+        this.#depth = expectPositive(value, line)
+        return true
+      case 'deepen-since':
+        this.#since = expectPositive(value, line)
+        return true
+      case 'deepen-not':
+        this.#not.push(value ?? '')
+        return true
+      case 'deepen-relative':
+        this.#relative = true
+        return true
+      case 'filter':
+        if (this.#filter !== null) throw new ProtocolError('more than one filter')
+        this.#filter = value ?? ''
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** @throws {@link ProtocolError} if the lines contradict each other. */
+  finish(): Deepen {
+    if (this.#depth !== null && (this.#since !== null || this.#not.length > 0)) {
+      throw new ProtocolError('deepen and deepen-since (or deepen-not) cannot be used together')
+    }
+    return {
+      shallow: this.#shallow,
+      depth: this.#depth,
+      relative: this.#relative,
+      since: this.#since,
+      not: this.#not,
+      filter: this.#filter,
+    }
+  }
+}
+
+function expectPositive(text: string | null, line: string): number {
+  const value = text !== null && /^\d+$/.test(text) ? Number(text) : 0
+  if (value <= 0 || !Number.isSafeInteger(value)) throw new ProtocolError(`invalid ${line}`)
+  return value
+}

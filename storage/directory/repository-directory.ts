@@ -1,0 +1,91 @@
+import { and, asc, eq, notInArray, sql } from 'drizzle-orm'
+import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import type { RepoRecord } from '../../atproto/records/record-types.ts'
+import { listings, repositories } from './tables.ts'
+
+/** A repository of an account as it was last listed. */
+export interface DirectoryEntry {
+  readonly rkey: string
+  readonly record: RepoRecord
+}
+
+/**
+ * Which names an account's repositories have. A copy of the account's `dev.skein.repo` records, replaced as a whole
+ * by each listing. Where two records claim one name, the older one (the smaller key) has it.
+ */
+export class RepositoryDirectory {
+  readonly #db: DrizzleD1Database
+
+  constructor(db: DrizzleD1Database) {
+    this.#db = db
+  }
+
+  async find(did: string, name: string): Promise<DirectoryEntry | null> {
+    const row = await this.#db
+      .select()
+      .from(repositories)
+      .where(and(eq(repositories.did, did), eq(repositories.name, name)))
+      .orderBy(asc(repositories.rkey))
+      .limit(1)
+      .get()
+    return row === undefined ? null : { rkey: row.rkey, record: JSON.parse(row.record) as RepoRecord }
+  }
+
+  async get(did: string, rkey: string): Promise<DirectoryEntry | null> {
+    const row = await this.#db
+      .select()
+      .from(repositories)
+      .where(and(eq(repositories.did, did), eq(repositories.rkey, rkey)))
+      .get()
+    return row === undefined ? null : { rkey: row.rkey, record: JSON.parse(row.record) as RepoRecord }
+  }
+
+  async list(did: string): Promise<DirectoryEntry[]> {
+    const rows = await this.#db
+      .select()
+      .from(repositories)
+      .where(eq(repositories.did, did))
+      .orderBy(asc(repositories.rkey))
+    return rows.map((row) => ({ rkey: row.rkey, record: JSON.parse(row.record) as RepoRecord }))
+  }
+
+  /** When the account was last listed, in milliseconds since 1970; 0 if never. */
+  async listedAt(did: string): Promise<number> {
+    const row = await this.#db.select().from(listings).where(eq(listings.did, did)).get()
+    return row?.listedAt ?? 0
+  }
+
+  /** Takes over a whole listing of an account. */
+  async replace(did: string, entries: readonly DirectoryEntry[], listedAt: number): Promise<void> {
+    const rows = JSON.stringify(entries.map(({ rkey, record }) => [rkey, record.name, JSON.stringify(record)]))
+    const keys = JSON.stringify(entries.map(({ rkey }) => rkey))
+    await this.#db.batch([
+      this.#db
+        .delete(repositories)
+        .where(
+          and(eq(repositories.did, did), notInArray(repositories.rkey, sql`(select value from json_each(${keys}))`)),
+        ),
+      // One parameter for all rows: D1 takes a hundred, and an account may have thousands of repositories.
+      this.#db
+        .insert(repositories)
+        .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${rows}) where true`)
+        .onConflictDoUpdate({
+          target: [repositories.did, repositories.rkey],
+          set: { name: sql`excluded.name`, record: sql`excluded.record` },
+        }),
+      this.#db
+        .insert(listings)
+        .values({ did, listedAt })
+        .onConflictDoUpdate({ target: listings.did, set: { listedAt } }),
+    ])
+  }
+
+  /** Notes a repository that was just created or changed through the edge. */
+  async put(did: string, { rkey, record }: DirectoryEntry): Promise<void> {
+    const row = { name: record.name, record: JSON.stringify(record) }
+    await this.#db
+      .insert(repositories)
+      .values({ did, rkey, ...row })
+      .onConflictDoUpdate({ target: [repositories.did, repositories.rkey], set: row })
+  }
+}

@@ -1,0 +1,17 @@
+/** Where a pack's three files lie in R2. All are immutable: a pack that changes is another pack. */
+export interface PackKeys {
+  readonly pack: string
+  readonly index: string
+  readonly graph: string
+}
+
+/** Everything of one repository starts with this. */
+export function repositoryPrefix(did: string, rkey: string): string {
+  return `packs/${did}/${rkey}/`
+}
+
+/** @param id the pack's id within the repository, a TID. */
+export function packKeys(did: string, rkey: string, id: string): PackKeys {
+  const stem = repositoryPrefix(did, rkey) + id
+  return { pack: `${stem}.pack`, index: `${stem}.idx`, graph: `${stem}.graph` }
+}

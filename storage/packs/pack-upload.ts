@@ -1,0 +1,147 @@
+import { assertRange, type ByteRange } from '../../git/bytes/range.ts'
+import { R2Range } from './r2-range.ts'
+
+/** R2 wants all parts of an upload but the last of one size, of 5 MiB at least. */
+const PART_BYTES = 8 * 1024 * 1024
+/** A pack up to this size stays in memory until it is taken in, and is never read back. */
+const RETAINED_BYTES = 24 * 1024 * 1024
+
+/**
+ * Puts a pack into R2 as it arrives: as one object if it is small, else in parts, of which one is on its way while
+ * the next fills. Nothing is visible before {@link PackUpload.complete}.
+ */
+export class PackUpload {
+  readonly #bucket: R2Bucket
+  readonly #key: string
+  #part = new Uint8Array(0)
+  #filled = 0
+  #size = 0
+  #multipart: R2MultipartUpload | null = null
+  readonly #parts: R2UploadedPart[] = []
+  #sending: Promise<void> = Promise.resolve()
+  /** The parts so far, while they are few. */
+  #retained: Uint8Array[] | null = []
+
+  constructor(bucket: R2Bucket, key: string) {
+    this.#bucket = bucket
+    this.#key = key
+  }
+
+  /** Bytes taken so far. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Takes the next bytes. They are copied: the caller may reuse its buffer. */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#size += bytes.length
+    for (let at = 0; at < bytes.length; ) {
+      this.#reserve(bytes.length - at)
+      const taken = Math.min(PART_BYTES - this.#filled, bytes.length - at)
+      this.#part.set(bytes.subarray(at, at + taken), this.#filled)
+      this.#filled += taken
+      at += taken
+      if (this.#filled === PART_BYTES) await this.#sendPart()
+    }
+  }
+
+  /** Makes the object visible. @returns its bytes, from memory where they are still there. */
+  async complete(): Promise<ByteRange> {
+    const last = this.#part.subarray(0, this.#filled)
+    if (this.#multipart === null) {
+      await this.#bucket.put(this.#key, last)
+    } else {
+      if (this.#filled > 0) await this.#sendPart()
+      await this.#sending
+      await this.#multipart.complete(this.#parts)
+      this.#multipart = null
+    }
+    if (this.#retained === null) return new R2Range(this.#bucket, this.#key, this.#size)
+    if (last.length > 0 && this.#retained.at(-1)?.buffer !== last.buffer) this.#retained.push(last)
+    return new PartsRange(this.#retained, this.#size)
+  }
+
+  /** Leaves nothing behind. */
+  async abort(): Promise<void> {
+    // A part that failed on its way makes no difference any more.
+    await this.#sending.catch(() => undefined)
+    if (this.#multipart !== null) await this.#multipart.abort()
+    else await this.#bucket.delete(this.#key)
+  }
+
+  /** Room for more bytes: small packs take small buffers. */
+  #reserve(more: number): void {
+    if (this.#part.length === PART_BYTES || this.#filled + more <= this.#part.length) return
+    let length = Math.max(this.#part.length, 64 * 1024)
+    while (length < PART_BYTES && length < this.#filled + more) length *= 2
+    const larger = new Uint8Array(Math.min(length, PART_BYTES))
+    larger.set(this.#part.subarray(0, this.#filled))
+    this.#part = larger
+  }
+
+  async #sendPart(): Promise<void> {
+    // Backpressure: at most one part is on its way while the next one fills.
+    await this.#sending
+    const part = this.#part.subarray(0, this.#filled)
+    this.#part = new Uint8Array(0)
+    this.#filled = 0
+    this.#retain(part)
+    this.#multipart ??= await this.#bucket.createMultipartUpload(this.#key)
+    const upload = this.#multipart
+    const number = this.#parts.length + 1
+    this.#sending = upload.uploadPart(number, part).then((sent) => {
+      this.#parts.push(sent)
+    })
+    // The failure is met by the next await of `#sending`; until then it must not count as unhandled.
+    this.#sending.catch(() => undefined)
+  }
+
+  #retain(part: Uint8Array): void {
+    if (this.#retained === null) return
+    if (this.#size > RETAINED_BYTES) this.#retained = null
+    else this.#retained.push(part)
+  }
+}
+
+/** Bytes in memory in parts of {@link PART_BYTES}, the last one shorter. */
+class PartsRange implements ByteRange {
+  readonly size: number
+  readonly #parts: readonly Uint8Array[]
+
+  constructor(parts: readonly Uint8Array[], size: number) {
+    this.#parts = parts
+    this.size = size
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    assertRange(this, offset, length)
+    const number = Math.floor(offset / PART_BYTES)
+    const start = offset - number * PART_BYTES
+    const part = this.#parts[number] ?? new Uint8Array(0)
+    if (start + length <= part.length) return part.subarray(start, start + length)
+    const bytes = new Uint8Array(length)
+    let written = 0
+    for (let at = number, from = start; written < length; at++, from = 0) {
+      const piece = this.#parts[at]!.subarray(from, from + length - written)
+      bytes.set(piece, written)
+      written += piece.length
+    }
+    return bytes
+  }
+
+  stream(offset: number, length: number): ReadableStream<Uint8Array> {
+    let at = offset
+    const end = offset + length
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        if (at >= end) {
+          controller.close()
+          return
+        }
+        const size = Math.min(end - at, 256 * 1024)
+        controller.enqueue((await this.read(at, size)).slice())
+        at += size
+      },
+    })
+  }
+}

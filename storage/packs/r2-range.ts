@@ -1,0 +1,93 @@
+import { ByteCache } from '../../git/bytes/byte-cache.ts'
+import { assertRange, type ByteRange } from '../../git/bytes/range.ts'
+
+/** Small reads are served from blocks of this size: neighbours in a pack are mostly read together. */
+const BLOCK_BYTES = 128 * 1024
+/** Blocks kept for each open pack. */
+const BLOCK_CACHE_BYTES = 4 * 1024 * 1024
+
+/** An R2 object is gone although a manifest names it: the manifest is older than a clean-up. Ask for a new one. */
+export class ObjectGoneError extends Error {
+  override name = 'ObjectGoneError'
+  readonly key: string
+
+  constructor(key: string) {
+    super(`${key} is not in the bucket`)
+    this.key = key
+  }
+}
+
+/** The bytes of an R2 object. */
+export class R2Range implements ByteRange {
+  readonly size: number
+  readonly #bucket: R2Bucket
+  readonly #key: string
+  readonly #blocks = new ByteCache(BLOCK_CACHE_BYTES)
+  /** Reads under way, so that two readers of one block share it. */
+  readonly #pending = new Map<number, Promise<Uint8Array>>()
+
+  constructor(bucket: R2Bucket, key: string, size: number) {
+    this.#bucket = bucket
+    this.#key = key
+    this.size = size
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    assertRange(this, offset, length)
+    if (length === 0) return new Uint8Array(0)
+    const first = Math.floor(offset / BLOCK_BYTES)
+    const last = Math.floor((offset + length - 1) / BLOCK_BYTES)
+    if (last - first > 1) return this.#get(offset, length)
+    const start = offset - first * BLOCK_BYTES
+    const head = await this.#block(first)
+    if (first === last) return head.subarray(start, start + length)
+    const bytes = new Uint8Array(length)
+    const fromHead = head.subarray(start)
+    bytes.set(fromHead)
+    bytes.set((await this.#block(last)).subarray(0, length - fromHead.length), fromHead.length)
+    return bytes
+  }
+
+  stream(offset: number, length: number): ReadableStream<Uint8Array> {
+    assertRange(this, offset, length)
+    let reader: ReadableStreamDefaultReader<Uint8Array> | null = null
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        reader ??= (await this.#open(offset, length)).getReader()
+        const { value, done } = await reader.read()
+        if (!done) controller.enqueue(value)
+        else controller.close()
+      },
+      cancel: (reason) => reader?.cancel(reason),
+    })
+  }
+
+  #block(number: number): Promise<Uint8Array> | Uint8Array {
+    const kept = this.#blocks.get(number)
+    if (kept !== undefined) return kept
+    let pending = this.#pending.get(number)
+    if (pending === undefined) {
+      const offset = number * BLOCK_BYTES
+      pending = this.#get(offset, Math.min(BLOCK_BYTES, this.size - offset))
+        .then((block) => {
+          this.#blocks.set(number, block)
+          return block
+        })
+        .finally(() => this.#pending.delete(number))
+      this.#pending.set(number, pending)
+    }
+    return pending
+  }
+
+  async #get(offset: number, length: number): Promise<Uint8Array> {
+    const object = await this.#bucket.get(this.#key, { range: { offset, length } })
+    if (object === null) throw new ObjectGoneError(this.#key)
+    return new Uint8Array(await object.arrayBuffer())
+  }
+
+  async #open(offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    const object = await this.#bucket.get(this.#key, { range: { offset, length } })
+    if (object === null) throw new ObjectGoneError(this.#key)
+    return object.body
+  }
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+const migrations = join(import.meta.dirname, 'migrations')
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/**/*.workers.test.ts', 'test/e2e/**'],
+        },
+      },
+      {
+        // Inside workerd, with the bindings of wrangler.toml. Storage is isolated for each file.
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              bindings: {
+                SESSION_KEY: Buffer.alloc(32, 7).toString('base64'),
+                TEST_MIGRATIONS: await readD1Migrations(migrations),
+              },
+            },
+          })),
+        ],
+        test: {
+          name: 'workers',
+          include: ['test/**/*.workers.test.ts'],
+          setupFiles: ['test/apply-migrations.ts'],
+        },
+      },
+      {
+        // Real clients, the real PDS and workerd: each file has its own. More than two at once would only wait for each other.
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/e2e/bundle-once.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})

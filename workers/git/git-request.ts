@@ -1,0 +1,52 @@
+import { HttpError } from '../http/http-error.ts'
+
+/** The body of an RPC, decompressed where the client has compressed it; it does so with many refs. */
+export function requestBody(request: Request): AsyncIterable<Uint8Array> {
+  const body = request.body ?? new Blob([]).stream()
+  const encoding = request.headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
+  if (encoding === 'identity' || encoding === '') return body
+  if (encoding === 'gzip' || encoding === 'x-gzip') {
+    return decompress(body)
+  }
+  throw new HttpError(415, 'UnsupportedEncoding', `content encoding ${encoding} is not supported`)
+}
+
+async function* decompress(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.pipeThrough(new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new HttpError(400, 'InvalidRequest', 'the body says that it is gzip, and is not')
+  }
+}
+
+/** @throws {@link HttpError} 415 */
+export function requireContentType(request: Request, expected: string): void {
+  const type = request.headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== expected) throw new HttpError(415, 'UnsupportedContentType', `expected Content-Type ${expected}`)
+}
+
+/** git's own headers against caches between client and server. */
+export const NO_CACHE = {
+  'Cache-Control': 'no-cache, max-age=0, must-revalidate',
+  Expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
+  Pragma: 'no-cache',
+}
+
+/** An answer whose body is made as the client takes it; the work stops when the client goes away. */
+export function streamedResponse(type: string, chunks: AsyncGenerator<Uint8Array>): Response {
+  return new Response(streamFrom(chunks), { headers: { 'Content-Type': type, ...NO_CACHE } })
+}
+
+export function streamFrom(chunks: AsyncGenerator<Uint8Array> | Generator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await chunks.return(undefined)
+    },
+  })
+}

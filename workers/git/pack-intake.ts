@@ -1,0 +1,111 @@
+import type { PdsClient } from '../../atproto/pds/pds-client.ts'
+import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
+import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
+import type { ByteRange } from '../../git/bytes/range.ts'
+import { PackError } from '../../git/pack/entry-header.ts'
+import { PackUpload } from '../../storage/packs/pack-upload.ts'
+import { BlobParts } from './blob-parts.ts'
+
+/** Blobs are at most this large, whatever the PDS takes: a part that fails is sent again as a whole. Bytes. */
+const LARGEST_PART = 50 * 1000 * 1000
+
+/** The push is larger than this deployment takes. */
+export class PushTooLargeError extends PackError {
+  override name = 'PushTooLargeError'
+
+  constructor(limit: number) {
+    super(
+      `this push is larger than ${limit} bytes, the most that fits in one request here. ` +
+        'Push in steps: an older commit first (git push <url> <commit>:refs/heads/<branch>), then the rest',
+    )
+  }
+}
+
+export interface PackIntakeOptions {
+  readonly bucket: R2Bucket
+  readonly key: string
+  readonly client: PdsClient
+  /** A token of the account, for uploads; asked for only if the pack is too large to go into its record. */
+  readonly token: () => Promise<string>
+  /** The largest blob that the account's PDS takes, in bytes. */
+  readonly blobLimit: () => Promise<number>
+  /** The largest pack that is taken, in bytes. */
+  readonly limit: number
+}
+
+/** Where a pushed pack goes as it arrives: to R2, and to the account, as part of a record or as blobs. */
+export class PackIntake {
+  readonly #options: PackIntakeOptions
+  readonly #upload: PackUpload
+  /** The pack so far, while it may fit into its record. */
+  #inline: Uint8Array[] | null = []
+  #parts: BlobParts | null = null
+  #partBytes = 0
+  #range: ByteRange | null = null
+
+  constructor(options: PackIntakeOptions) {
+    this.#options = options
+    this.#upload = new PackUpload(options.bucket, options.key)
+  }
+
+  /** Passes the pack's bytes on, once they are on their way. */
+  async *take(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let isTooLarge = false
+    for await (const chunk of chunks) {
+      // What is too large is read to its end all the same: a client that is cut off says nothing of use.
+      isTooLarge ||= this.#upload.size + chunk.length > this.#options.limit
+      if (isTooLarge) continue
+      await this.#upload.write(chunk)
+      await this.#sendOn(chunk)
+      yield chunk
+    }
+    if (isTooLarge) throw new PushTooLargeError(this.#options.limit)
+  }
+
+  /** The pack's bytes for a second look. It is in R2 then, and invisible until a row names it. */
+  async complete(): Promise<ByteRange> {
+    this.#range ??= await this.#upload.complete()
+    return this.#range
+  }
+
+  /** What the record says of the pack's bytes. Parts that went wrong on their way are sent again. */
+  async stored(): Promise<Pick<PackRecord, 'bytes'> | Pick<PackRecord, 'parts'>> {
+    if (this.#inline !== null) return { bytes: concat(this.#inline) }
+    const range = await this.complete()
+    const sent = await this.#parts!.finish()
+    const parts: BlobRef[] = []
+    for (const [i, blob] of sent.entries()) parts.push(blob ?? (await this.#resend(range, i * this.#partBytes)))
+    return { parts }
+  }
+
+  async abort(reason: unknown): Promise<void> {
+    await Promise.all([this.#upload.abort(), this.#parts?.abort(reason)])
+  }
+
+  async #sendOn(chunk: Uint8Array): Promise<void> {
+    if (this.#inline === null) return this.#parts!.write(chunk)
+    this.#inline.push(chunk.slice())
+    if (this.#upload.size <= INLINE_PACK_LIMIT) return
+    const { client, token, blobLimit } = this.#options
+    this.#partBytes = Math.min(await blobLimit(), LARGEST_PART)
+    this.#parts = new BlobParts(async (body) => client.uploadBlob(body, await token()), this.#partBytes)
+    const held = this.#inline
+    this.#inline = null
+    for (const bytes of held) await this.#parts.write(bytes)
+  }
+
+  async #resend(range: ByteRange, offset: number): Promise<BlobRef> {
+    const length = Math.min(this.#partBytes, range.size - offset)
+    return this.#options.client.uploadBlob(range.stream(offset, length), await this.#options.token())
+  }
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}

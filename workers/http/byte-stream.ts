@@ -1,0 +1,99 @@
+/** Gives a part of a stream, and stops reading the source after it. */
+export function sliceStream(
+  source: ReadableStream<Uint8Array>,
+  start: number,
+  end: number,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader()
+  let at = 0
+  return new ReadableStream({
+    async pull(controller) {
+      while (at < end) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error('the object is shorter than its size')
+        const chunk = value.subarray(Math.max(start - at, 0), end - at)
+        at += value.length
+        if (chunk.length > 0 && at > start) {
+          controller.enqueue(chunk)
+          return
+        }
+      }
+      controller.close()
+      await reader.cancel()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+/** Reads at least the first `length` bytes, or all there are, and gives them together with the stream as it was. */
+export async function peekStream(
+  source: ReadableStream<Uint8Array>,
+  length: number,
+): Promise<{ start: Uint8Array; stream: ReadableStream<Uint8Array> }> {
+  const reader = source.getReader()
+  const chunks: Uint8Array[] = []
+  let held = 0
+  while (held < length) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    held += value.length
+  }
+  const start = joinChunks(chunks, held)
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (start.length > 0) controller.enqueue(start)
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  return { start, stream }
+}
+
+/**
+ * Makes the length of a body known, so that the answer carries `Content-Length`: workerd takes it from the type of
+ * the stream and not from the header. Other runtimes take the header.
+ */
+export function withLength(stream: ReadableStream<Uint8Array>, length: number): ReadableStream<Uint8Array> {
+  if (typeof FixedLengthStream === 'undefined') return stream
+  return stream.pipeThrough(new FixedLengthStream(length))
+}
+
+/** Chunks are gathered up to this size before they are handed on, in bytes: small ones cost as much as large ones. */
+const GATHERED_BYTES = 64 * 1024
+
+/** A stream of what a generator gives. It asks the generator only as fast as it is read, and ends it when cancelled. */
+export function streamChunks(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const gathered: Uint8Array[] = []
+      let length = 0
+      while (length < GATHERED_BYTES) {
+        const { done, value } = await chunks.next()
+        if (done) break
+        gathered.push(value)
+        length += value.length
+      }
+      if (length > 0) controller.enqueue(joinChunks(gathered, length))
+      if (length < GATHERED_BYTES) controller.close()
+    },
+    async cancel() {
+      await chunks.return()
+    },
+  })
+}
+
+function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    joined.set(chunk, at)
+    at += chunk.length
+  }
+  return joined
+}

@@ -1,0 +1,21 @@
+import { log } from '../../durable-objects/log.ts'
+import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
+import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
+import { TreeDepthError } from '../../git/walk/walk-tree.ts'
+import { HttpError } from './http-error.ts'
+
+/**
+ * What a client is told of an error that a handler threw: the one place where errors become HTTP. What is not known
+ * here is logged, and the client learns nothing of it.
+ */
+export function httpErrorFrom(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof MalformedObjectError || error instanceof TreeDepthError) {
+    return new HttpError(422, 'UnreadableObject', error.message)
+  }
+  if (error instanceof ObjectTooLargeError) {
+    return new HttpError(422, 'ObjectTooLarge', 'an object is too large to be put together here: clone the repository')
+  }
+  log('request-failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  return new HttpError(500, 'InternalServerError', 'something went wrong here; it has been logged')
+}

@@ -1,0 +1,127 @@
+import type { Identity } from '../atproto/identity/identity.ts'
+import type { IngestNews, RepositoryAddress } from '../durable-objects/repository/answers.ts'
+import type { Repository } from '../durable-objects/repository/repository.ts'
+import { RepositoryGraph } from '../git/graph/repository-graph.ts'
+import { PackedObjects } from '../git/pack/packed-objects.ts'
+import type { Manifest } from '../storage/manifest.ts'
+import { openPacks } from '../storage/packs/open-packs.ts'
+import type { RepositoryView } from '../storage/repository-view.ts'
+import { HttpError } from './http/http-error.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** Manifests that an isolate keeps, to be asked for by their version. */
+const MANIFESTS_KEPT = 50
+const kept = new Map<string, Manifest>()
+
+/** How a request reaches the mirror of one repository. */
+export class Mirror {
+  readonly address: RepositoryAddress
+  readonly stub: DurableObjectStub<Repository>
+  readonly #context: RequestContext
+  readonly #actor: string
+
+  constructor(context: RequestContext, identity: Identity, rkey: string) {
+    this.#context = context
+    this.#actor = identity.handle ?? identity.did
+    this.address = { did: identity.did, rkey, pds: identity.pds }
+    const { REPOSITORY } = context.environment
+    this.stub = REPOSITORY.get(REPOSITORY.idFromName(`${identity.did}/${rkey}`))
+  }
+
+  /**
+   * The manifest, with refs as they are; `isComplete` says whether all packs are there.
+   *
+   * @throws {@link HttpError} 404 if the account does not have the repository any more, 503 if it cannot be asked.
+   */
+  async manifest(): Promise<{ manifest: Manifest; isComplete: boolean }> {
+    const key = `${this.address.did}/${this.address.rkey}`
+    const known = kept.get(key)
+    const answer = await this.stub.manifest({ ...this.address, knownVersion: known?.version ?? null })
+    switch (answer.state) {
+      case 'unchanged':
+        return { manifest: known!, isComplete: true }
+      case 'ready':
+        keep(key, answer.manifest)
+        return { manifest: answer.manifest, isComplete: true }
+      case 'ingesting':
+        return { manifest: answer.manifest, isComplete: false }
+      case 'gone':
+        throw new HttpError(404, 'RepositoryNotFound', 'repository not found: its record is gone from the account')
+      case 'unavailable':
+        throw new HttpError(
+          503,
+          'UpstreamUnavailable',
+          `this repository is not mirrored yet, and its account's server cannot be asked now: ${answer.message}`,
+          { 'Retry-After': `${answer.retryAfterSeconds ?? 10}` },
+        )
+    }
+  }
+
+  /** The manifest once all packs are there. */
+  async completeManifest(onProgress: (line: string) => void = () => undefined): Promise<Manifest> {
+    const first = await this.manifest()
+    if (first.isComplete) return first.manifest
+    await this.#followIngest(onProgress)
+    const second = await this.manifest()
+    if (second.isComplete) return second.manifest
+    throw new HttpError(503, 'StillMirroring', 'the repository is still being mirrored; try again', {
+      'Retry-After': '10',
+    })
+  }
+
+  async #followIngest(onProgress: (line: string) => void): Promise<void> {
+    const news = await this.stub.ingest(this.address)
+    for await (const line of lines(news)) {
+      const item = JSON.parse(line) as IngestNews
+      if ('progress' in item) onProgress(item.progress)
+      if ('error' in item) {
+        throw new HttpError(503, 'UpstreamUnavailable', item.error, {
+          'Retry-After': `${item.retryAfterSeconds ?? 10}`,
+        })
+      }
+    }
+  }
+
+  /** The repository's objects, by a manifest. */
+  async view(manifest: Manifest): Promise<RepositoryView & { packs: HandledPacks }> {
+    const packs = await this.packs(manifest)
+    let graph: Promise<RepositoryGraph> | null = null
+    return {
+      manifest,
+      actor: this.#actor,
+      packs,
+      objects: new PackedObjects(packs),
+      graph: () => {
+        graph ??= withGraphs(packs).then((handles) => RepositoryGraph.of(handles))
+        return graph
+      },
+    }
+  }
+
+  packs(manifest: Manifest): Promise<HandledPacks> {
+    return openPacks(this.#context.environment.PACKS, manifest.did, manifest.rkey, manifest.packs)
+  }
+}
+
+type HandledPacks = Awaited<ReturnType<typeof openPacks>>
+
+/** The packs with their graphs read. */
+export async function withGraphs(packs: HandledPacks) {
+  return Promise.all(packs.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
+}
+
+function keep(key: string, manifest: Manifest): void {
+  kept.delete(key)
+  kept.set(key, manifest)
+  if (kept.size > MANIFESTS_KEPT) kept.delete(kept.keys().next().value!)
+}
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of stream.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop()!
+    yield* parts
+  }
+  if (rest !== '') yield rest
+}

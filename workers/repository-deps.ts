@@ -1,0 +1,83 @@
+import type { Identity } from '../atproto/identity/identity.ts'
+import type { RepoRecord } from '../atproto/records/record-types.ts'
+import { TidClock } from '../atproto/records/tid.ts'
+import type { DirectoryEntry } from '../storage/directory/repository-directory.ts'
+import type { RepositoryView } from '../storage/repository-view.ts'
+import { requireAccount } from './git/basic-auth.ts'
+import { HttpError } from './http/http-error.ts'
+import { Mirror } from './mirror.ts'
+import type { RepositoryReference } from './repository-access.ts'
+import type { Located, RequestContext } from './request-context.ts'
+import type { KnownRepository, NewRepository, XrpcDeps } from './xrpc/deps.ts'
+
+const tids = new TidClock()
+
+/** How handlers that read files and records get at repositories. */
+export function repositoryDeps(context: RequestContext): XrpcDeps {
+  return {
+    open: (reference) => open(context, reference),
+    find: async (reference) => {
+      const located = await locate(context, reference)
+      return located && known(located.identity, located.entry)
+    },
+    list: (actor) => list(context, actor),
+    create: (request, repository) => create(context, request, repository),
+  }
+}
+
+async function open(context: RequestContext, reference: RepositoryReference): Promise<RepositoryView | null> {
+  const located = await locate(context, reference)
+  if (located === null) return null
+  const mirror = new Mirror(context, located.identity, located.entry.rkey)
+  return mirror.view(await mirror.completeManifest())
+}
+
+async function locate(context: RequestContext, reference: RepositoryReference): Promise<Located | null> {
+  return orNull(async () => {
+    if ('name' in reference) return context.locate(reference.actor, reference.name)
+    const identity = await context.resolveActor(reference.did)
+    const entry = await context.getRepository(identity, reference.rkey)
+    return entry && { identity, entry }
+  })
+}
+
+async function list(context: RequestContext, actor: string): Promise<KnownRepository[] | null> {
+  return orNull(async () => {
+    const identity = await context.resolveActor(actor)
+    return (await context.listRepositories(identity)).map((entry) => known(identity, entry))
+  })
+}
+
+async function create(context: RequestContext, request: Request, wanted: NewRepository): Promise<KnownRepository> {
+  const identity = await requireAccount(context, request)
+  const { did, pds } = identity
+  const rkey = tids.next()
+  const record: RepoRecord = { ...wanted, objectFormat: 'sha1', createdAt: new Date().toISOString() }
+  const answer = await context
+    .accountWriter(did)
+    .land({ did, pds, repo: rkey, create: record, pack: null, moves: [], atomic: true, head: null })
+  if (answer.ok && typeof answer.result.repository === 'object') {
+    throw new HttpError(409, 'RepositoryExists', `the account has a repository named '${wanted.name}' already`)
+  }
+  const failure = answer.ok ? answer.result.failure : answer
+  if (failure !== null) {
+    throw new HttpError(503, 'UpstreamUnavailable', failure.message, {
+      'Retry-After': `${failure.retryAfterSeconds ?? 10}`,
+    })
+  }
+  await context.noteRepository(did, { rkey, record })
+  return known(identity, { rkey, record })
+}
+
+function known({ did, handle }: Identity, { rkey, record }: DirectoryEntry): KnownRepository {
+  return { account: { did, handle }, rkey, record }
+}
+
+async function orNull<T>(find: () => Promise<T | null>): Promise<T | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return null
+    throw error
+  }
+}

@@ -1,0 +1,172 @@
+import { drizzle } from 'drizzle-orm/d1'
+import { findRepositories } from '../atproto/account/find-repositories.ts'
+import type { Identity } from '../atproto/identity/identity.ts'
+import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from '../atproto/identity/identity.ts'
+import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
+import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
+import { PdsBudgetError, PdsError, PdsUnreachableError } from '../atproto/pds/pds-error.ts'
+import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
+import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
+import { log } from '../durable-objects/log.ts'
+import { createPdsClient } from '../durable-objects/pds-clients.ts'
+import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
+import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
+import { HttpError } from './http/http-error.ts'
+
+/**
+ * An account is listed at most this often because of names that it does not have: whoever asks for one sooner waits,
+ * so that strangers who try names cannot use up what its PDS allows. Milliseconds.
+ */
+const LISTING_INTERVAL = 2_000
+/** A listing older than this is made anew behind a reader's back: names may have changed elsewhere. Milliseconds. */
+const LISTING_RECHECK = 60_000
+
+/** An account, and one of its repositories. */
+export interface Located {
+  readonly identity: Identity
+  readonly entry: DirectoryEntry
+}
+
+/** What one request needs to find accounts and repositories. */
+export class RequestContext {
+  readonly environment: Environment
+  readonly #execution: ExecutionContext
+  readonly #identities: IdentityResolver
+  readonly #directory: RepositoryDirectory
+
+  constructor(environment: Environment, execution: ExecutionContext) {
+    this.environment = environment
+    this.#execution = execution
+    const db = drizzle(environment.DB)
+    const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
+    this.#directory = new RepositoryDirectory(db)
+    this.#identities = new IdentityResolver({
+      fetch: createGuardedFetch({ allowPrivateHosts }),
+      plcUrl,
+      dnsUrl,
+      cache: new D1IdentityCache(db),
+      ...(handleResolverUrl === null ? {} : { handleResolverUrl }),
+    })
+  }
+
+  waitUntil(work: Promise<unknown>): void {
+    this.#execution.waitUntil(work)
+  }
+
+  /** The object that writes to an account. */
+  accountWriter(did: string): DurableObjectStub<AccountWriter> {
+    const { ACCOUNT_WRITER } = this.environment
+    return ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(did))
+  }
+
+  /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */
+  async resolveActor(actor: string): Promise<Identity> {
+    try {
+      return await this.#identities.resolve(actor)
+    } catch (error) {
+      if (error instanceof InvalidActorError || error instanceof IdentityNotFoundError) {
+        throw new HttpError(404, 'ActorNotFound', `account not found: ${error.message}`)
+      }
+      if (error instanceof IdentityUnavailableError) {
+        throw new HttpError(503, 'UpstreamUnavailable', error.message, { 'Retry-After': '10' })
+      }
+      throw error
+    }
+  }
+
+  /** A repository by account and name. @throws {@link HttpError} 404 or 503 */
+  async locate(actor: string, name: string): Promise<Located> {
+    const identity = await this.resolveActor(actor)
+    const entry = await this.findRepository(identity, name)
+    if (entry === null) {
+      throw new HttpError(404, 'RepositoryNotFound', `repository '${name}' not found in the account ${actor}`)
+    }
+    return { identity, entry }
+  }
+
+  /** A repository of an account by its name, or null if the account has none of that name. */
+  async findRepository(identity: Identity, name: string): Promise<DirectoryEntry | null> {
+    const asked = Date.now()
+    const known = await this.findListed(identity, name)
+    if (known !== null) return known
+    const listedAt = await this.#directory.listedAt(identity.did)
+    if (listedAt >= asked) return null
+    await wait(listedAt + LISTING_INTERVAL - Date.now())
+    if ((await this.#directory.listedAt(identity.did)) < asked) await this.#list(identity)
+    return this.#directory.find(identity.did, name)
+  }
+
+  /**
+   * The same for a writer, whom the account itself tells in the end: one that does not mind if a repository that was
+   * created elsewhere a moment ago is not seen, and does not wait.
+   */
+  async findListed(identity: Identity, name: string): Promise<DirectoryEntry | null> {
+    const [known, listedAt] = await Promise.all([
+      this.#directory.find(identity.did, name),
+      this.#directory.listedAt(identity.did),
+    ])
+    const age = Date.now() - listedAt
+    if (known !== null) {
+      if (age > LISTING_RECHECK) this.waitUntil(this.#listQuietly(identity))
+      return known
+    }
+    if (age < LISTING_INTERVAL) return null
+    await this.#list(identity)
+    return this.#directory.find(identity.did, name)
+  }
+
+  /** All repositories of an account, oldest first. */
+  async listRepositories(identity: Identity): Promise<DirectoryEntry[]> {
+    if (Date.now() - (await this.#directory.listedAt(identity.did)) > LISTING_INTERVAL) await this.#list(identity)
+    return this.#directory.list(identity.did)
+  }
+
+  /** A repository of an account by its record key. */
+  async getRepository(identity: Identity, rkey: string): Promise<DirectoryEntry | null> {
+    const known = await this.#directory.get(identity.did, rkey)
+    if (known !== null) return known
+    return (await this.listRepositories(identity)).find((entry) => entry.rkey === rkey) ?? null
+  }
+
+  /** Notes a repository that was created through the edge. */
+  async noteRepository(did: string, entry: DirectoryEntry): Promise<void> {
+    await this.#directory.put(did, entry)
+  }
+
+  async #list(identity: Identity): Promise<void> {
+    const startedAt = Date.now()
+    try {
+      const repositories = await findRepositories(
+        createPdsClient(this.environment, identity.pds),
+        identity.did,
+        ({ uri, reason }) => log('record-skipped', { uri, reason }),
+      )
+      await this.#directory.replace(identity.did, repositories, startedAt)
+    } catch (error) {
+      throw upstreamError(error)
+    }
+  }
+
+  async #listQuietly(identity: Identity): Promise<void> {
+    try {
+      await this.#list(identity)
+    } catch (error) {
+      log('listing-failed', { did: identity.did, reason: String(error) })
+    }
+  }
+}
+
+/** A PDS that does not answer or refuses, as an answer to the client; anything else as it is. */
+export function upstreamError(error: unknown): unknown {
+  if (error instanceof PdsUnreachableError || error instanceof PdsBudgetError || error instanceof PdsError) {
+    const retryAfter = error instanceof PdsError ? (error.retryAfter ?? 10) : 10
+    return new HttpError(503, 'UpstreamUnavailable', `the account's server cannot be asked now: ${error.message}`, {
+      'Retry-After': `${retryAfter}`,
+    })
+  }
+  return error
+}
+
+async function wait(milliseconds: number): Promise<void> {
+  if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

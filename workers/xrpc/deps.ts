@@ -1,0 +1,31 @@
+import type { RepoRecord } from '../../atproto/records/record-types.ts'
+import type { RepositoryDeps, RepositoryReference } from '../repository-access.ts'
+
+export interface Account {
+  readonly did: string
+  /** Null where none verifies. */
+  readonly handle: string | null
+}
+
+/** A repository as its record says it is. */
+export interface KnownRepository {
+  readonly account: Account
+  readonly rkey: string
+  readonly record: RepoRecord
+}
+
+/** What `dev.skein.repo.create` may choose. */
+export type NewRepository = Pick<RepoRecord, 'name' | 'description' | 'website' | 'topics' | 'defaultBranch'>
+
+/** What the XRPC methods are given. Each throws an {@link HttpError} where the account's server cannot be asked. */
+export interface XrpcDeps extends RepositoryDeps {
+  find(reference: RepositoryReference): Promise<KnownRepository | null>
+  /** The repositories of an account, by record key; null if there is no such account. */
+  list(actor: string): Promise<readonly KnownRepository[] | null>
+  /**
+   * Creates a repository in the account whose Basic credentials the request carries.
+   *
+   * @throws {@link HttpError} 401 for none or wrong credentials, 409 if the name is taken, 429 and 503
+   */
+  create(request: Request, repository: NewRepository): Promise<KnownRepository>
+}

@@ -1,0 +1,19 @@
+import { type LexiconDoc, Lexicons } from '@atproto/lexicon'
+import gitDefs from '../../lexicons/dev/skein/git/defs.json' with { type: 'json' }
+import getBlob from '../../lexicons/dev/skein/git/getBlob.json' with { type: 'json' }
+import getCommit from '../../lexicons/dev/skein/git/getCommit.json' with { type: 'json' }
+import getTree from '../../lexicons/dev/skein/git/getTree.json' with { type: 'json' }
+import listCommits from '../../lexicons/dev/skein/git/listCommits.json' with { type: 'json' }
+import listRefs from '../../lexicons/dev/skein/git/listRefs.json' with { type: 'json' }
+import create from '../../lexicons/dev/skein/repo/create.json' with { type: 'json' }
+import repoDefs from '../../lexicons/dev/skein/repo/defs.json' with { type: 'json' }
+import get from '../../lexicons/dev/skein/repo/get.json' with { type: 'json' }
+import list from '../../lexicons/dev/skein/repo/list.json' with { type: 'json' }
+
+/** The lexicons of the methods that are served here. */
+export const lexicons = new Lexicons(
+  [gitDefs, getBlob, getCommit, getTree, listCommits, listRefs, repoDefs, create, get, list].map(
+    // Lexicons fills in its documents, and imported JSON is shared.
+    (document) => structuredClone(document) as LexiconDoc,
+  ),
+)

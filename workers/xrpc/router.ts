@@ -1,0 +1,118 @@
+import { type IRequest, Router } from 'itty-router'
+import { httpErrorFrom } from '../http/error-from.ts'
+import { HttpError, invalidRequest } from '../http/http-error.ts'
+import { percentDecodeText } from '../http/percent.ts'
+import type { XrpcCall } from './call.ts'
+import { createRepository } from './create-repository.ts'
+import type { XrpcDeps } from './deps.ts'
+import { getBlob } from './get-blob.ts'
+import { getCommit } from './get-commit.ts'
+import { getRepository } from './get-repository.ts'
+import { getTree } from './get-tree.ts'
+import { listCommits } from './list-commits.ts'
+import { listRefs } from './list-refs.ts'
+import { listRepositories } from './list-repositories.ts'
+import { checkInput, readParams } from './params.ts'
+
+interface Method {
+  readonly kind: 'query' | 'procedure'
+  run(call: XrpcCall<Record<string, unknown>>): Promise<Response>
+}
+
+/** The lexicon of a method says which parameters it has; they have been checked by it when the handler runs. */
+function query<P>(handler: (call: XrpcCall<P>) => Promise<Response>): Method {
+  return { kind: 'query', run: (call) => handler(call as unknown as XrpcCall<P>) }
+}
+
+function procedure<P>(handler: (call: XrpcCall<P>) => Promise<Response>): Method {
+  return { kind: 'procedure', run: (call) => handler(call as unknown as XrpcCall<P>) }
+}
+
+const METHODS = new Map<string, Method>([
+  ['dev.skein.repo.get', query(getRepository)],
+  ['dev.skein.repo.list', query(listRepositories)],
+  ['dev.skein.repo.create', procedure(createRepository)],
+  ['dev.skein.git.listRefs', query(listRefs)],
+  ['dev.skein.git.getTree', query(getTree)],
+  ['dev.skein.git.getBlob', query(getBlob)],
+  ['dev.skein.git.getCommit', query(getCommit)],
+  ['dev.skein.git.listCommits', query(listCommits)],
+])
+
+/** Methods by XRPC. `fetch` answers null where the URL is no method's. */
+export const xrpcRouter = Router<IRequest, [deps: XrpcDeps], Response>({
+  catch: (error: unknown) => xrpcError(httpErrorFrom(error)),
+})
+
+xrpcRouter.all('/xrpc/:nsid', async (itty: IRequest, deps: XrpcDeps): Promise<Response> => {
+  const request = itty as unknown as Request
+  const nsid = percentDecodeText(itty.params.nsid!)
+  const method = METHODS.get(nsid)
+  if (method === undefined) throw new HttpError(501, 'MethodNotImplemented', 'no such method is served here')
+  return method.kind === 'query' ? runQuery(nsid, method, request, deps) : runProcedure(nsid, method, request, deps)
+})
+
+async function runQuery(nsid: string, method: Method, request: Request, deps: XrpcDeps): Promise<Response> {
+  if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
+  requireMethod(request, 'GET', 'HEAD')
+  const params = readParams(nsid, new URL(request.url).search)
+  const response = await method.run({ request, params, deps })
+  response.headers.set('Access-Control-Allow-Origin', '*')
+  response.headers.set('Access-Control-Expose-Headers', '*')
+  return request.method === 'HEAD' ? new Response(null, response) : response
+}
+
+async function runProcedure(nsid: string, method: Method, request: Request, deps: XrpcDeps): Promise<Response> {
+  requireMethod(request, 'POST')
+  const params = checkInput(nsid, await readJson(request))
+  return method.run({ request, params, deps })
+}
+
+const PREFLIGHT = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET, HEAD',
+  'Access-Control-Allow-Headers': '*',
+  'Access-Control-Max-Age': '86400',
+}
+
+function requireMethod(request: Request, ...methods: string[]): void {
+  if (methods.includes(request.method)) return
+  const message = `${request.method} is not the way to call this method`
+  throw new HttpError(405, 'InvalidRequest', message, { Allow: methods.join(', ') })
+}
+
+/** The largest body of a procedure, in bytes: every record that one could make is much smaller. */
+const MAX_INPUT_BYTES = 256 * 1024
+
+async function readJson(request: Request): Promise<unknown> {
+  if (!/^application\/json\b/i.test(request.headers.get('Content-Type') ?? '')) {
+    throw invalidRequest('the body must be JSON, and its Content-Type application/json')
+  }
+  const text = await readText(request.body)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalidRequest('the body is no JSON')
+    throw error
+  }
+}
+
+async function readText(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > MAX_INPUT_BYTES)
+      throw new HttpError(413, 'PayloadTooLarge', `the body is over ${MAX_INPUT_BYTES} bytes`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function xrpcError({ status, code, message, headers }: HttpError): Response {
+  return Response.json(
+    { error: code, message },
+    { status, headers: { ...headers, 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff' } },
+  )
+}
