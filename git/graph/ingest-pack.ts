@@ -5,8 +5,9 @@ import { BLOB } from '../object/object-type.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { EntryIds } from '../pack/entry-ids.ts'
 import { KeptDeltas } from '../pack/kept-deltas.ts'
-import { writePackIndex } from '../pack/pack-index.ts'
+import { PackIndex, writePackIndex } from '../pack/pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from '../pack/pack-limits.ts'
+import { PackedObjects } from '../pack/packed-objects.ts'
 import { resolveDeltas } from '../pack/resolve-deltas.ts'
 import { type ObjectVisitor, scanPack } from '../pack/scan-pack.ts'
 import { buildGraph, type KnownObjects } from './build-graph.ts'
@@ -80,30 +81,40 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
     onProgress: (done, total) => options.onProgress?.('receiving', done, total),
     limits,
   })
+  const pack = await options.reopen()
+  const store = options.known?.objects ?? null
   const resolved = await resolveDeltas({
     scan,
     ids,
-    pack: await options.reopen(),
+    pack,
     deltas,
-    store: options.known?.objects ?? null,
+    store,
     visitor,
     onProgress: (done, total) => options.onProgress?.('resolving', done, total),
     limits,
   })
-  const graph = await buildGraph(links, ids, options.known)
+  const index = writePackIndex({
+    ...resolved,
+    packSize: scan.size,
+    offsets: scan.offsets,
+    oids: ids.packed(scan.entries),
+  })
+  const graph = await buildGraph({
+    links,
+    ids,
+    types: resolved.types,
+    objects: new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }),
+    known: options.known,
+  })
+  if (options.strict && graph.mistyped.length > 0) throw new ForbiddenObjectError(`object ${graph.mistyped[0]}`)
   return {
-    index: writePackIndex({
-      ...resolved,
-      packSize: scan.size,
-      offsets: scan.offsets,
-      oids: ids.packed(scan.entries),
-    }),
+    index,
     graph: graph.file,
     size: scan.size,
     objects: scan.entries,
     checksum: scan.checksum,
     thin: resolved.external.length > 0,
     missing: graph.missing,
-    malformed: links.malformed,
+    malformed: [...links.malformed, ...graph.mistyped],
   }
 }

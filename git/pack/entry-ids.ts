@@ -15,7 +15,7 @@ export class EntryIds {
     while (this.#numbers.length <= ordinal) this.#numbers.push(NONE)
     this.#numbers.set(ordinal, number)
     while (this.#ordinals.length <= number) this.#ordinals.push(NONE)
-    if (this.#ordinals.at(number) === NONE) this.#ordinals.set(number, ordinal)
+    if (ordinal < this.#ordinals.at(number)) this.#ordinals.set(number, ordinal)
   }
 
   /** The table's number of the entry's id. */

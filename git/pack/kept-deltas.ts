@@ -22,7 +22,7 @@ export class KeptDeltas {
   /** Keeps a copy of an entry's delta while there is room: the first that come, for all are needed once. */
   keep(ordinal: number, delta: Uint8Array): void {
     if (delta.length > CHUNK_BYTES) return
-    if (this.#used + delta.length > CHUNK_BYTES) {
+    if (this.#used === CHUNK_BYTES || this.#used + delta.length > CHUNK_BYTES) {
       if (this.#chunks.length * CHUNK_BYTES >= this.#budget) return
       this.#chunks.push(new Uint8Array(CHUNK_BYTES))
       this.#used = 0

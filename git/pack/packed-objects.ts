@@ -1,3 +1,4 @@
+import { ByteCache } from '../bytes/byte-cache.ts'
 import { type Oid, oidToBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { applyDelta } from '../delta/apply-delta.ts'
@@ -33,20 +34,44 @@ export class ObjectTooLargeError extends Error {
   override name = 'ObjectTooLargeError'
 }
 
-interface Step {
-  readonly type: number
-  readonly bytes: Uint8Array
+export interface PackedObjectsOptions {
+  /** The largest object or delta to hold in memory, in bytes. */
+  readonly objectBytes?: number
+  /** Where bases are found that none of the packs has. */
+  readonly bases?: ObjectSource | null
+}
+
+/** Objects kept for those that build on them, in bytes: the next object asked for is mostly near the last. */
+const OBJECT_CACHE_BYTES = 8 * 1024 * 1024
+/** Larger ones are not kept: a single one would drive out all others. */
+const CACHED_OBJECT_BYTES = 1024 * 1024
+/** Compressed bytes of a chain of deltas to ask for at once, and how many entries. */
+const READ_AHEAD_BYTES = 4 * 1024 * 1024
+const READ_AHEAD_ENTRIES = 6
+
+/** What an entry has beside its compressed bytes: the header, and deflate's own of an incompressible object. */
+const ENTRY_OVERHEAD_BYTES = 1024
+
+interface PackedEntry {
+  readonly compressed: Uint8Array
+  /** Inflated, in bytes. */
+  readonly size: number
 }
 
 /** The objects of several packs, where a delta's base may lie in another pack than the delta. */
 export class PackedObjects implements ObjectSource {
   readonly #packs: readonly ReadablePack[]
   readonly #limit: number
+  readonly #bases: ObjectSource | null
+  readonly #entries: number
+  readonly #made = new ByteCache(OBJECT_CACHE_BYTES)
 
   /** @param packs oldest first; an object that several have is taken from the first. */
-  constructor(packs: readonly ReadablePack[], objectMemoryLimit = PACK_LIMITS.objectBytes) {
+  constructor(packs: readonly ReadablePack[], options: PackedObjectsOptions = {}) {
     this.#packs = packs
-    this.#limit = objectMemoryLimit
+    this.#entries = packs.reduce((sum, pack) => sum + pack.index.entries, 0)
+    this.#limit = options.objectBytes ?? PACK_LIMITS.objectBytes
+    this.#bases = options.bases ?? null
   }
 
   find(oid: Oid): ObjectPlace | null {
@@ -59,17 +84,24 @@ export class PackedObjects implements ObjectSource {
     return place && this.readAt(place)
   }
 
-  /** Reads an entry and every base it stands on, then applies the deltas. */
+  /**
+   * Makes an entry's object: the nearest one below it that is whole or at hand, every delta on the way applied in turn.
+   * The bytes are shared: leave them as they are.
+   *
+   * @throws {@link ObjectTooLargeError}, {@link PackError}
+   */
   async readAt(place: ObjectPlace): Promise<GitObject> {
-    const type = this.#packs[place.pack]!.index.type(place.ordinal)
-    const deltas: Uint8Array[] = []
-    for (let at = place; ; ) {
-      const { bytes } = await this.#readEntry(at)
-      const base = this.#baseOf(at)
-      if (base === null) return { type, bytes: this.#apply(bytes, deltas) }
-      deltas.push(bytes)
-      at = base
+    const { type, bytes, chain } = await this.#readBase(place)
+    let object = bytes
+    while (chain.length > 0) {
+      const places = this.#takeAhead(chain)
+      const entries = await Promise.all(places.map((at) => this.#readEntry(at)))
+      for (const [i, entry] of entries.entries()) {
+        object = applyDelta(object, inflateEntry(entry.compressed, entry.size), this.#limit)
+        this.#keep(places[i]!, object)
+      }
     }
+    return { type, bytes: object }
   }
 
   async stat(oid: Oid): Promise<{ type: ObjectType; size: number } | null> {
@@ -107,12 +139,55 @@ export class PackedObjects implements ObjectSource {
     }
   }
 
-  #apply(base: Uint8Array, deltas: Uint8Array[]): Uint8Array {
-    let bytes = base
-    for (let delta = deltas.pop(); delta !== undefined; delta = deltas.pop()) {
-      bytes = applyDelta(bytes, delta, this.#limit)
+  /** What an entry's deltas start from, and the places of those deltas, the first to be applied last. */
+  async #readBase(place: ObjectPlace): Promise<{ type: ObjectType; bytes: Uint8Array; chain: ObjectPlace[] }> {
+    const type = this.#packs[place.pack]!.index.type(place.ordinal)
+    const chain: ObjectPlace[] = []
+    for (let at = place; ; ) {
+      const made = this.#made.get(cacheKey(at))
+      if (made !== undefined) return { type, bytes: made, chain }
+      const { index } = this.#packs[at.pack]!
+      const base = index.base(at.ordinal)
+      if (base === null) {
+        const { compressed, size } = await this.#readEntry(at)
+        const bytes = inflateEntry(compressed, size)
+        if (chain.length > 0) this.#keep(at, bytes)
+        return { type, bytes, chain }
+      }
+      chain.push(at)
+      // Bases by id may lie in other packs, whose objects may build on this one's: only a hostile pusher makes a ring.
+      if (chain.length > this.#entries) throw new PackError('deltas build on each other')
+      if ('ordinal' in base) {
+        at = { pack: at.pack, ordinal: base.ordinal }
+        continue
+      }
+      const next = this.find(base.oid)
+      if (next !== null) {
+        at = next
+        continue
+      }
+      const outside = await this.#bases?.read(base.oid)
+      if (!outside) throw new PackError(`the base ${base.oid} of a delta is missing`)
+      return { type, bytes: outside.bytes, chain }
     }
-    return bytes
+  }
+
+  /** Takes the next deltas off a chain: as many as may be asked for at once. */
+  #takeAhead(chain: ObjectPlace[]): ObjectPlace[] {
+    const places: ObjectPlace[] = []
+    let bytes = 0
+    while (chain.length > 0 && places.length < READ_AHEAD_ENTRIES) {
+      const { pack, ordinal } = chain.at(-1)!
+      const { index } = this.#packs[pack]!
+      bytes += index.offset(ordinal + 1) - index.offset(ordinal)
+      if (bytes > READ_AHEAD_BYTES && places.length > 0) break
+      places.push(chain.pop()!)
+    }
+    return places
+  }
+
+  #keep(place: ObjectPlace, bytes: Uint8Array): void {
+    if (bytes.length <= CACHED_OBJECT_BYTES) this.#made.set(cacheKey(place), bytes)
   }
 
   #find(oid: Uint8Array): ObjectPlace | null {
@@ -123,27 +198,21 @@ export class PackedObjects implements ObjectSource {
     return null
   }
 
-  #baseOf({ pack, ordinal }: ObjectPlace): ObjectPlace | null {
-    const base = this.#packs[pack]!.index.base(ordinal)
-    if (base === null) return null
-    if ('ordinal' in base) return { pack, ordinal: base.ordinal }
-    const place = this.find(base.oid)
-    if (place === null) throw new PackError(`the base ${base.oid} of a delta is missing`)
-    return place
-  }
-
-  async #readEntry({ pack, ordinal }: ObjectPlace): Promise<Step> {
+  async #readEntry({ pack, ordinal }: ObjectPlace): Promise<PackedEntry> {
     const { index, data } = this.#packs[pack]!
     const offset = index.offset(ordinal)
     const length = index.offset(ordinal + 1) - offset
-    if (length > this.#limit) throw new ObjectTooLargeError(`an entry of ${length} bytes; the limit is ${this.#limit}`)
+    // Deflate adds little to what it cannot compress.
+    if (length > this.#limit * 1.01 + ENTRY_OVERHEAD_BYTES) {
+      throw new ObjectTooLargeError(`an entry of ${length} bytes; the limit is ${this.#limit}`)
+    }
     const entry = await data.read(offset, length)
     const header = createEntryHeader()
     if (!readEntryHeader(entry, 0, header)) throw new PackError('an entry is cut off')
     if (header.size > this.#limit) {
       throw new ObjectTooLargeError(`an object of ${header.size} bytes; the limit is ${this.#limit}`)
     }
-    return { type: header.type, bytes: inflateEntry(entry.subarray(header.end), header.size) }
+    return { compressed: entry.subarray(header.end), size: header.size }
   }
 
   async #readHeader({ pack, ordinal }: ObjectPlace): Promise<{ size: number; end: number }> {
@@ -161,6 +230,10 @@ export class PackedObjects implements ObjectSource {
 }
 
 type InflateStream = ReadableWritablePair<Uint8Array, Uint8Array>
+
+function cacheKey({ pack, ordinal }: ObjectPlace): number {
+  return pack * 2 ** 32 + ordinal
+}
 
 function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({

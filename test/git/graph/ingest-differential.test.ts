@@ -75,7 +75,17 @@ function packObjects(
   options: readonly string[],
 ): Uint8Array {
   const all = revisions.includes('--all') ? ['--all'] : []
-  const args = ['pack-objects', '-q', '--stdout', '--revs', '--no-reuse-delta', '--no-reuse-object', ...all, ...options]
+  const args = [
+    'pack-objects',
+    '-q',
+    '--stdout',
+    '--revs',
+    '--threads=1',
+    '--no-reuse-delta',
+    '--no-reuse-object',
+    ...all,
+    ...options,
+  ]
   const lines = revisions.filter((revision) => revision !== '--all').map((revision) => `${revision}\n`)
   return new Uint8Array(repository.git(args, lines.join('')))
 }
