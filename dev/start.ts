@@ -35,6 +35,7 @@ const ACCOUNTS = [
   { handle: 'bob.test', password: 'bob-local' },
 ] as const
 const DEMO = 'demo'
+const PARENT_CHECK_MILLISECONDS = 250
 
 async function main(): Promise<void> {
   const options = readOptions()
@@ -173,8 +174,13 @@ ${options.keep === null ? 'Nothing is kept: --keep DIR keeps it.' : `All state i
 
 /** Settles at the first signal; a second one ends the process at once. */
 function nextSignal(): Promise<void> {
+  const parent = process.ppid
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    // npm runs this in a shell, and a shell that is told to end does so without a word to its child.
+    setInterval(() => {
+      if (process.ppid !== parent) resolve()
+    }, PARENT_CHECK_MILLISECONDS).unref()
   })
 }
 
