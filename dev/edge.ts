@@ -41,7 +41,6 @@ export interface EdgeOptions {
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 const LOOPBACK = '127.0.0.1'
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
 /** @throws Miniflare's own error, with `code` 'ERR_ADDRESS_IN_USE' where the port is taken */
@@ -83,7 +82,6 @@ async function startMiniflare(
     const type = moduleType(name)
     return type === null ? [] : [{ type, path: join(directory, name) }]
   })
-  const signalListeners = listenersOf(SIGNALS)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       ...workerOptions,
@@ -109,11 +107,6 @@ async function startMiniflare(
       },
     }),
   )
-  // At a signal Miniflare ends the process itself, before whoever started it can stop the rest. Its hook that ends
-  // workerd when the process exits stays.
-  for (const { signal, listener } of listenersOf(SIGNALS)) {
-    if (!signalListeners.some((before) => before.listener === listener)) process.removeListener(signal, listener)
-  }
   try {
     await miniflare.ready
     await applyMigrations(miniflare)
@@ -122,14 +115,6 @@ async function startMiniflare(
     throw error
   }
   return miniflare
-}
-
-function listenersOf(
-  signals: readonly NodeJS.Signals[],
-): { signal: NodeJS.Signals; listener: NodeJS.SignalsListener }[] {
-  return signals.flatMap((signal) =>
-    process.listeners(signal).map((listener) => ({ signal, listener: listener as NodeJS.SignalsListener })),
-  )
 }
 
 function moduleType(name: string): 'ESModule' | 'CompiledWasm' | 'Data' | null {
