@@ -14,8 +14,6 @@ import { EXTERNAL_BASE } from './pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
 import { BASE_BY_ID, type ObjectVisitor, type PackScan } from './scan-pack.ts'
 
-/** Objects kept at hand while the deltas on them are applied, in bytes: room for the largest there may be. */
-const OBJECT_CACHE_BYTES = 32 * 1024 * 1024
 const NONE = -1
 
 export interface ResolveOptions {
@@ -81,7 +79,7 @@ class DeltaResolver {
   readonly #nextSibling: Int32Array
   /** Lists of the deltas by id whose base has not been met, by the number of the base's id. */
   readonly #waiting: Int32Array
-  readonly #objects = new ByteCache(OBJECT_CACHE_BYTES)
+  readonly #objects: ByteCache
   readonly #result = new ObjectBuffer()
   readonly #external: { oid: Uint8Array; type: ObjectType }[] = []
   readonly #deltas: number
@@ -92,6 +90,7 @@ class DeltaResolver {
     const { scan, ids } = options
     this.#options = options
     this.#limits = options.limits ?? PACK_LIMITS
+    this.#objects = new ByteCache(this.#limits.keptObjectBytes)
     this.#types = scan.types.slice()
     this.#sizes = scan.sizes.slice()
     this.#bases = new Uint32Array(scan.entries)
