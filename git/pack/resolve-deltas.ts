@@ -1,13 +1,13 @@
 import { ByteCache } from '../bytes/byte-cache.ts'
 import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
-import { applyDelta, applyDeltaInto, checkDeltaSizes, DeltaError } from '../delta/apply-delta.ts'
+import { applyDelta, applyDeltaInto, checkDeltaSizes } from '../delta/apply-delta.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import type { ObjectType } from '../object/object-type.ts'
+import { asPackError } from './as-pack-error.ts'
 import { OFS_DELTA, PackError } from './entry-header.ts'
 import type { EntryIds } from './entry-ids.ts'
 import { inflateEntry } from './inflate-entry.ts'
-import { InflateError } from './inflate-error.ts'
 import type { KeptDeltas } from './kept-deltas.ts'
 import { ObjectBuffer } from './object-buffer.ts'
 import { EXTERNAL_BASE } from './pack-index.ts'
@@ -63,8 +63,7 @@ export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPa
   try {
     return await resolver.resolve()
   } catch (error) {
-    if (error instanceof DeltaError || error instanceof InflateError) throw new PackError(error.message)
-    throw error
+    throw asPackError(error)
   }
 }
 
