@@ -12,9 +12,7 @@ import { resolveDeltas } from '../pack/resolve-deltas.ts'
 import { type ObjectVisitor, scanPack } from '../pack/scan-pack.ts'
 import { buildGraph, type KnownObjects } from './build-graph.ts'
 import { ObjectLinks } from './object-links.ts'
-
-/** Inflated deltas kept between the two passes, in bytes; the others are read again. */
-const DELTA_CACHE_BYTES = 12 * 1024 * 1024
+import { TreeChildren } from './tree-children.ts'
 
 export type IngestPhase = 'receiving' | 'resolving'
 
@@ -58,9 +56,10 @@ export class ForbiddenObjectError extends PackError {
  * @throws {@link PackError} in words for whoever pushed it.
  */
 export async function ingestPack(options: IngestOptions): Promise<IngestedPack> {
+  const limits = options.limits ?? PACK_LIMITS
   const ids = new EntryIds()
-  const links = new ObjectLinks(ids.table)
-  const deltas = new KeptDeltas(DELTA_CACHE_BYTES)
+  const links = new ObjectLinks(ids.table, new TreeChildren(ids.table, limits.keptTreeEntries))
+  const deltas = new KeptDeltas(limits.keptDeltaBytes)
   const visitor: ObjectVisitor = {
     object(ordinal, type, oid, bytes) {
       if (options.strict && type !== BLOB) {
@@ -69,12 +68,14 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
       }
       ids.set(ordinal, oid)
       links.add(ordinal, type, oid, bytes)
+      if (ids.table.size > limits.ids) {
+        throw new PackError(`the pack speaks of more than ${limits.ids} objects. Push it in parts`)
+      }
     },
     largeBlob(ordinal, oid) {
       ids.set(ordinal, oid)
     },
   }
-  const limits = options.limits ?? PACK_LIMITS
   const scan = await scanPack(options.chunks, {
     visitor,
     keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),

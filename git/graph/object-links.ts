@@ -7,7 +7,7 @@ import { COMMIT, type ObjectType, TAG, TREE } from '../object/object-type.ts'
 import { parseSignature } from '../object/signature.ts'
 import { parseTag } from '../object/tag.ts'
 import { PackError } from '../pack/entry-header.ts'
-import { TreeChildren } from './tree-children.ts'
+import type { TreeChildren } from './tree-children.ts'
 
 /** Parents of all commits of a pack together. A few bytes of deltas can make millions. */
 const PARENT_LIMIT = 8_000_000
@@ -73,7 +73,7 @@ export class ObjectLinks {
   readonly malformed: string[] = []
   readonly #ids: OidTable
 
-  constructor(ids: OidTable, trees = new TreeChildren(ids)) {
+  constructor(ids: OidTable, trees: TreeChildren) {
     this.#ids = ids
     this.trees = trees
   }

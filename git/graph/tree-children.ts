@@ -10,8 +10,6 @@ const NUMBER = 0x7fffffff
 
 /** Children a chunk, 256 KiB of them: a tree's children lie in one chunk. */
 const CHUNK = 65536
-/** Children kept for good: 24 MiB. A history may have hundreds of millions; trees beyond are read again. */
-const KEPT_CHILDREN = 96 * CHUNK
 /** Children of trees that were read again, in bytes. */
 const REREAD_BYTES = 8 * 1024 * 1024
 
@@ -25,14 +23,13 @@ export class TreeChildren {
   /** By the number of a tree's id: chunk and place in it (plus 1; 0: not kept), and how many children. */
   readonly #places = new GrowingUint32()
   readonly #counts = new GrowingUint32()
-  readonly #reread: ByteCache<Uint32Array>
+  readonly #reread = new ByteCache<Uint32Array>(REREAD_BYTES)
   #scratch = new Uint32Array(1024)
 
-  /** @param kept how many children to keep for good. */
-  constructor(ids: OidTable, kept = KEPT_CHILDREN, rereadBytes = REREAD_BYTES) {
+  /** @param kept how many children to keep for good. A history may have hundreds of millions. */
+  constructor(ids: OidTable, kept: number) {
     this.#ids = ids
     this.#limit = kept
-    this.#reread = new ByteCache(rereadBytes)
   }
 
   /** The children of a tree, as a view that lasts until the next call of another method; null if they are not at hand. */

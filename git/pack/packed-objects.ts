@@ -4,6 +4,7 @@ import type { ByteRange } from '../bytes/range.ts'
 import { applyDelta } from '../delta/apply-delta.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import type { GitObject, ObjectType } from '../object/object-type.ts'
+import { asPackError } from './as-pack-error.ts'
 import { createEntryHeader, ENTRY_HEADER_LIMIT, PackError, readEntryHeader } from './entry-header.ts'
 import { inflateEntry } from './inflate-entry.ts'
 import { type PackIndex, SIZE_UNKNOWN } from './pack-index.ts'
@@ -91,17 +92,11 @@ export class PackedObjects implements ObjectSource {
    * @throws {@link ObjectTooLargeError}, {@link PackError}
    */
   async readAt(place: ObjectPlace): Promise<GitObject> {
-    const { type, bytes, chain } = await this.#readBase(place)
-    let object = bytes
-    while (chain.length > 0) {
-      const places = this.#takeAhead(chain)
-      const entries = await Promise.all(places.map((at) => this.#readEntry(at)))
-      for (const [i, entry] of entries.entries()) {
-        object = applyDelta(object, inflateEntry(entry.compressed, entry.size), this.#limit)
-        this.#keep(places[i]!, object)
-      }
+    try {
+      return await this.#make(place)
+    } catch (error) {
+      throw asPackError(error)
     }
-    return { type, bytes: object }
   }
 
   async stat(oid: Oid): Promise<{ type: ObjectType; size: number } | null> {
@@ -137,6 +132,20 @@ export class PackedObjects implements ObjectSource {
       size: header.size,
       stream: () => data.stream(start, length).pipeThrough(new DecompressionStream('deflate') as InflateStream),
     }
+  }
+
+  async #make(place: ObjectPlace): Promise<GitObject> {
+    const { type, bytes, chain } = await this.#readBase(place)
+    let object = bytes
+    while (chain.length > 0) {
+      const places = this.#takeAhead(chain)
+      const entries = await Promise.all(places.map((at) => this.#readEntry(at)))
+      for (const [i, entry] of entries.entries()) {
+        object = applyDelta(object, inflateEntry(entry.compressed, entry.size), this.#limit)
+        this.#keep(places[i]!, object)
+      }
+    }
+    return { type, bytes: object }
   }
 
   /** What an entry's deltas start from, and the places of those deltas, the first to be applied last. */

@@ -1,21 +1,19 @@
 import { ByteCache } from '../bytes/byte-cache.ts'
 import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
-import { applyDelta, applyDeltaInto, checkDeltaSizes, DeltaError } from '../delta/apply-delta.ts'
+import { applyDelta, applyDeltaInto, checkDeltaSizes } from '../delta/apply-delta.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import type { ObjectType } from '../object/object-type.ts'
+import { asPackError } from './as-pack-error.ts'
 import { OFS_DELTA, PackError } from './entry-header.ts'
 import type { EntryIds } from './entry-ids.ts'
 import { inflateEntry } from './inflate-entry.ts'
-import { InflateError } from './inflate-error.ts'
 import type { KeptDeltas } from './kept-deltas.ts'
 import { ObjectBuffer } from './object-buffer.ts'
 import { EXTERNAL_BASE } from './pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
 import { BASE_BY_ID, type ObjectVisitor, type PackScan } from './scan-pack.ts'
 
-/** Objects kept at hand while the deltas on them are applied, in bytes: room for the largest there may be. */
-const OBJECT_CACHE_BYTES = 32 * 1024 * 1024
 const NONE = -1
 
 export interface ResolveOptions {
@@ -65,8 +63,7 @@ export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPa
   try {
     return await resolver.resolve()
   } catch (error) {
-    if (error instanceof DeltaError || error instanceof InflateError) throw new PackError(error.message)
-    throw error
+    throw asPackError(error)
   }
 }
 
@@ -81,7 +78,7 @@ class DeltaResolver {
   readonly #nextSibling: Int32Array
   /** Lists of the deltas by id whose base has not been met, by the number of the base's id. */
   readonly #waiting: Int32Array
-  readonly #objects = new ByteCache(OBJECT_CACHE_BYTES)
+  readonly #objects: ByteCache
   readonly #result = new ObjectBuffer()
   readonly #external: { oid: Uint8Array; type: ObjectType }[] = []
   readonly #deltas: number
@@ -92,6 +89,7 @@ class DeltaResolver {
     const { scan, ids } = options
     this.#options = options
     this.#limits = options.limits ?? PACK_LIMITS
+    this.#objects = new ByteCache(this.#limits.keptObjectBytes)
     this.#types = scan.types.slice()
     this.#sizes = scan.sizes.slice()
     this.#bases = new Uint32Array(scan.entries)

@@ -1,9 +1,9 @@
 import { oidFromBytes } from '../../git/bytes/oid.ts'
 import { BufferRange } from '../../git/bytes/range.ts'
 import type { KnownObjects } from '../../git/graph/build-graph.ts'
-import type { CommitGraph } from '../../git/graph/commit-graph.ts'
 import { type IngestedPack, type IngestOptions, ingestPack } from '../../git/graph/ingest-pack.ts'
 import { EXTERNAL_REFERENCE, PackGraph } from '../../git/graph/pack-graph.ts'
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { inChunks } from './pack/pack-builder.ts'
@@ -36,71 +36,12 @@ export async function ingest(bytes: Uint8Array, options: TestIngestOptions = {})
 }
 
 export function knownIn(packs: readonly TestPack[]): KnownObjects {
-  return { objects: new PackedObjects(packs), graph: new MapCommitGraph(packs) }
+  return { objects: new PackedObjects(packs), graph: new RepositoryGraph(packs) }
 }
 
 /** The object behind a reference of a pack's graph. */
 export function referenceOid(pack: TestPack, reference: number): string {
   return reference >= EXTERNAL_REFERENCE ? pack.graph.external(reference) : pack.index.oid(reference)
-}
-
-/** {@link CommitGraph} by plain maps: slow, and evidently right. */
-export class MapCommitGraph implements CommitGraph {
-  readonly #oids: string[] = []
-  readonly #commits: { parents: string[]; tree: string; time: number; generation: number }[] = []
-  readonly #numbers = new Map<string, number>()
-
-  constructor(packs: readonly TestPack[]) {
-    for (const pack of packs) {
-      for (let commit = 0; commit < pack.graph.commits; commit++) {
-        const oid = pack.index.oid(pack.graph.ordinals[commit]!)
-        if (this.#numbers.has(oid)) continue
-        this.#numbers.set(oid, this.#oids.push(oid) - 1)
-        this.#commits.push({
-          parents: Array.from(pack.graph.parents(commit), (parent) => referenceOid(pack, parent)),
-          tree: referenceOid(pack, pack.graph.trees[commit]!),
-          time: pack.graph.times[commit]!,
-          generation: pack.graph.generations[commit]!,
-        })
-      }
-    }
-  }
-
-  get size(): number {
-    return this.#oids.length
-  }
-
-  find(oid: string): number {
-    return this.#numbers.get(oid) ?? -1
-  }
-
-  oid(commit: number): string {
-    return this.#oids[commit]!
-  }
-
-  parents(commit: number): readonly number[] {
-    return this.#commits[commit]!.parents.map((parent) => this.find(parent)).filter((parent) => parent >= 0)
-  }
-
-  tree(commit: number): string {
-    return this.#commits[commit]!.tree
-  }
-
-  time(commit: number): number {
-    return this.#commits[commit]!.time
-  }
-
-  generation(commit: number): number {
-    return this.#commits[commit]!.generation
-  }
-
-  isComplete(commit: number): boolean {
-    return this.#commits[commit]!.parents.every((parent) => this.#numbers.has(parent))
-  }
-
-  tagTarget(): null {
-    return null
-  }
 }
 
 /** Ids of the entries of an index, in pack order. */

@@ -2,12 +2,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
+import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { hashObject } from '../../../git/object/hash-object.ts'
 import { objectTypeName } from '../../../git/object/object-type.ts'
+import { PACK_LIMITS } from '../../../git/pack/pack-limits.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
 import { generateRepository } from '../generated-repository.ts'
 import type { ScratchRepository } from '../git.ts'
-import { entryOids, ingest, MapCommitGraph, referenceOid, type TestPack } from '../ingest.ts'
+import { entryOids, ingest, referenceOid, type TestPack } from '../ingest.ts'
 import { Random } from '../random.ts'
 
 describe.each([1, 2])('a pack of the generated repository %i', (seed) => {
@@ -49,6 +51,16 @@ describe.each([1, 2])('a pack of the generated repository %i', (seed) => {
     for (const pack of packs) expect(pack.ingested).toMatchObject({ missing: [], malformed: [] })
     await expectSameObjects(repository, packs)
     expectGraphOfGit(repository, packs, new Random(seed))
+  })
+
+  it('comes out the same with room for next to nothing', async () => {
+    using repository = generateRepository({ seed, commits: 60 })
+    const bytes = packObjects(repository, ['--all'], ['--delta-base-offset', '--depth=30'])
+    const roomy = await ingest(bytes)
+    const limits = { ...PACK_LIMITS, keptDeltaBytes: 0, keptObjectBytes: 0, keptTreeEntries: 0 }
+    const cramped = await ingest(bytes, { limits, step: 1 })
+    expect(Buffer.compare(cramped.ingested.index, roomy.ingested.index)).toBe(0)
+    expect(Buffer.compare(cramped.ingested.graph, roomy.ingested.graph)).toBe(0)
   })
 
   it('says what is missing where the earlier packs are not there', async () => {
@@ -149,7 +161,7 @@ async function expectSameObjects(repository: ScratchRepository, packs: readonly 
 
 /** For random wants and haves, the lists of the graph make up what `git rev-list --objects` finds. */
 function expectGraphOfGit(repository: ScratchRepository, packs: readonly TestPack[], random: Random): void {
-  const graph = new MapCommitGraph(packs)
+  const graph = new RepositoryGraph(packs)
   const commits = repository.text(['rev-list', '--all']).split('\n')
   expect(graph.size).toBe(commits.length)
   const parents = new Map(
@@ -167,7 +179,7 @@ function expectGraphOfGit(repository: ScratchRepository, packs: readonly TestPac
   }
   for (const oid of commits) {
     const commit = graph.find(oid)
-    expect(graph.parents(commit).map((parent) => graph.oid(parent))).toEqual([...new Set(parents.get(oid))])
+    expect(Array.from(graph.parents(commit), (parent) => graph.oid(parent))).toEqual([...new Set(parents.get(oid))])
     expect(graph.generation(commit)).toBe(generations.get(oid))
   }
   const listed = listedObjects(packs)
