@@ -9,6 +9,6 @@ test('docs/dependencies.md gives a reason for every dependency, and for no other
     readFileSync(join(ROOT, 'package.json'), 'utf8'),
   )
   const page = readFileSync(join(ROOT, 'docs', 'dependencies.md'), 'utf8')
-  const explained = [...page.matchAll(/^\| `([^`]+)` \| \S/gm)].map((match) => match[1])
+  const explained = [...page.matchAll(/^\| `([^`]+)` +\| \S/gm)].map((match) => match[1])
   expect(explained.sort()).toEqual(Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).sort())
 })
