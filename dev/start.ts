@@ -181,7 +181,11 @@ function nextSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.removeAllListeners(signal)
-      process.once(signal, () => resolve())
+      process.once(signal, () => {
+        // By `exit`, so that Miniflare's hook still ends workerd.
+        process.once(signal, () => process.exit(1))
+        resolve()
+      })
     }
     // npm runs this in a shell, and a shell that is told to end does so without a word to its child.
     setInterval(() => {
