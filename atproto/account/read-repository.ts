@@ -30,6 +30,16 @@ export interface StoredRepository {
   readonly skipped: readonly SkippedRecord[]
 }
 
+export interface ReadOptions {
+  /** Record key of the newest pack that the caller knows: older ones are not listed. Default: all are. */
+  readonly since?: string
+  /**
+   * Takes the bytes of each pack that its record holds, as it is listed, in place of leaving them in the result: thousands
+   * of pushes make more of them than memory holds. May be called twice for one pack.
+   */
+  readonly keepInline?: (rkey: string, bytes: Uint8Array) => Promise<void>
+}
+
 /** Records a request: with all packs inline at 192 KiB (256 KiB as JSON) a page has 9 MiB. */
 const PACK_PAGE_SIZE = 36
 
@@ -42,27 +52,33 @@ const CLOCK_SKEW = 10 * 60 * 1_000_000
  * Packs and refs are listed at the same time, so a ref may be newer than the list of packs: where one names a pack that
  * is not in the list, the packs from there on are listed once more. If it is missing even then, it has been
  * compacted away since, or was never written.
- *
- * @param since record key of the newest pack that the caller knows: older ones are not listed
  */
 export async function readRepository(
   client: PdsClient,
   did: string,
   rkey: string,
-  since?: string,
+  options: ReadOptions = {},
 ): Promise<StoredRepository | null> {
+  const { since } = options
   const skipped: SkippedRecord[] = []
   const skip = (record: SkippedRecord) => void skipped.push(record)
   const [repo, packs, { refs, head }] = await Promise.all([
     readRepo(client, did, rkey, skip),
-    readPacks(client, did, rkey, since, skip),
+    readPacks(client, did, rkey, options, skip),
     readRefs(client, did, rkey, 'all', skip),
   ])
   if (!repo) return null
   const unlisted = oldestUnlistedPack(rkey, refs.values(), packs, since)
   if (unlisted === null) return { repo, packs, refs, head, skipped }
   const known = packs.filter((pack) => pack.rkey < unlisted)
-  const rest = await readPacks(client, did, rkey, known.at(-1)?.rkey ?? since, skip)
+  const after = known.at(-1)?.rkey ?? since
+  const rest = await readPacks(
+    client,
+    did,
+    rkey,
+    { ...options, ...(after === undefined ? {} : { since: after }) },
+    skip,
+  )
   return { repo, packs: [...known, ...rest], refs, head, skipped }
 }
 
@@ -82,7 +98,7 @@ async function readPacks(
   client: PdsClient,
   did: string,
   repo: string,
-  since: string | undefined,
+  { since, keepInline }: ReadOptions,
   skip: (skipped: SkippedRecord) => void,
 ): Promise<StoredPack[]> {
   const range = listRange(client, {
@@ -92,9 +108,13 @@ async function readPacks(
     pageSize: PACK_PAGE_SIZE,
     ...(since === undefined ? {} : { after: since }),
   })
-  return decodeAll(range, skip, ({ rkey, value }) => {
+  return decodeAll(range, skip, async ({ rkey, value }) => {
     if (!parsePackKey(rkey)) throw new InvalidRecordError('the record key is not <repo>:<TID>')
-    return { rkey, record: decodePackRecord(value) }
+    const { bytes, ...record } = decodePackRecord(value)
+    if (bytes === undefined) return { rkey, record }
+    if (keepInline === undefined) return { rkey, record: { bytes, ...record } }
+    await keepInline(rkey, bytes)
+    return { rkey, record }
   })
 }
 

@@ -1,4 +1,4 @@
-import { readRepository } from '../../atproto/account/read-repository.ts'
+import { readRepository, type StoredRepository } from '../../atproto/account/read-repository.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { packKey, parsePackKey } from '../../atproto/records/record-keys.ts'
@@ -39,18 +39,23 @@ export async function readAccount(
   const { store, client } = deps
   const { did, rkey, pds } = address
   try {
-    const isWhole = lost.size > 0
-    const stored = await (isWhole ? readRepository(client, did, rkey) : readWhatIsNew(store, client, did, rkey))
+    const isKnown = (id: string) => store.hasPack(id) && !lost.has(id)
+    const keepInline = async (key: string, bytes: Uint8Array) => {
+      const id = parsePackKey(key)!.tid
+      if (!isKnown(id)) await deps.keepInlinePack(id, bytes)
+    }
+    const read = (since?: string) =>
+      readRepository(client, did, rkey, { keepInline, ...(since === undefined ? {} : { since }) })
+    const stored = await (lost.size > 0 ? read() : readWhatIsNew(store, rkey, read))
     if (stored === null) return { state: 'gone' }
     for (const { uri, reason } of stored.skipped) deps.log('record-skipped', { uri, reason })
     store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: deps.now() })
     for (const { rkey: key, record } of stored.packs) {
       const id = parsePackKey(key)!.tid
-      if (store.hasPack(id) && !lost.has(id)) continue
-      if (record.bytes) await deps.keepInlinePack(id, record.bytes)
+      if (isKnown(id)) continue
       const pack = { id, size: record.size, objects: record.objects }
-      if (lost.has(id)) store.wantAgain(pack, packSource(record))
-      else store.wantPack(pack, packSource(record))
+      if (lost.has(id)) store.wantAgain(pack, packSource(id, record))
+      else store.wantPack(pack, packSource(id, record))
     }
     const listed = new Set(stored.packs.map(({ rkey: key }) => parsePackKey(key)!.tid))
     store.removePacks([...lost].filter((id) => !listed.has(id)))
@@ -69,23 +74,27 @@ export async function readAccount(
  * them is long. Keys are times, and clocks differ; so some minutes are listed again, and all where a ref names a pack
  * that has not turned up.
  */
-async function readWhatIsNew(store: MirrorStore, client: PdsClient, did: string, rkey: string) {
+async function readWhatIsNew(
+  store: MirrorStore,
+  rkey: string,
+  read: (since?: string) => Promise<StoredRepository | null>,
+): Promise<StoredRepository | null> {
   const newest = store.newestPack()
-  if (newest === null) return readRepository(client, did, rkey)
-  const since = packKey(rkey, tidBefore(newest, CLOCK_SKEW))
-  const stored = await readRepository(client, did, rkey, since)
+  if (newest === null) return read()
+  const stored = await read(packKey(rkey, tidBefore(newest, CLOCK_SKEW)))
   if (stored === null) return null
   const listed = new Set(stored.packs.map((pack) => pack.rkey))
   for (const { pack, target } of stored.refs.values()) {
     if (target === null || pack === null || listed.has(pack)) continue
-    if (!store.hasPack(parsePackKey(pack)?.tid ?? '')) return readRepository(client, did, rkey)
+    if (!store.hasPack(parsePackKey(pack)?.tid ?? '')) return read()
   }
   return stored
 }
 
-function packSource({ bytes, parts, replaces }: PackRecord): PackSource {
+/** A pack can only replace what was there before it: else two could take each other away, again and again. */
+function packSource(id: string, { parts, replaces }: PackRecord): PackSource {
   return {
-    blobs: bytes ? null : (parts ?? []).map((part) => ({ cid: part.ref.$link, size: part.size })),
-    replaces: (replaces ?? []).flatMap((key) => parsePackKey(key)?.tid ?? []),
+    blobs: parts?.map((part) => ({ cid: part.ref.$link, size: part.size })) ?? null,
+    replaces: (replaces ?? []).flatMap((key) => parsePackKey(key)?.tid ?? []).filter((other) => other < id),
   }
 }
