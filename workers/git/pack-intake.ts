@@ -10,6 +10,9 @@ import { BlobParts } from './blob-parts.ts'
 /** Blobs are at most this large, whatever the PDS takes: a part that fails is sent again as a whole. Bytes. */
 const LARGEST_PART = 50 * 1000 * 1000
 
+/** Of a push that is too large, this many times the limit is read at most: a body that is gzip unfolds a thousandfold. */
+const READ_BEYOND = 4
+
 /** The push is larger than this deployment takes. */
 export class PushTooLargeError extends PackError {
   override name = 'PushTooLargeError'
@@ -54,16 +57,22 @@ export class PackIntake {
 
   /** Passes the pack's bytes on, once they are on their way. */
   async *take(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { limit } = this.#options
     let isTooLarge = false
+    let left = READ_BEYOND * limit
     for await (const chunk of chunks) {
       // What is too large is read to its end all the same: a client that is cut off says nothing of use.
-      isTooLarge ||= this.#upload.size + chunk.length > this.#options.limit
-      if (isTooLarge) continue
+      isTooLarge ||= this.#upload.size + chunk.length > limit
+      if (isTooLarge) {
+        left -= chunk.length
+        if (left < 0) break
+        continue
+      }
       await this.#upload.write(chunk)
       await this.#sendOn(chunk)
       yield chunk
     }
-    if (isTooLarge) throw new PushTooLargeError(this.#options.limit)
+    if (isTooLarge) throw new PushTooLargeError(limit)
   }
 
   /** The pack's bytes for a second look. It is in R2 then, and invisible until a row names it. */
