@@ -44,6 +44,11 @@ export class Mirror {
     return isComplete || wantedBytes > WAIT_BYTES ? manifest : this.completeManifest()
   }
 
+  /** Makes sure that something is known of the repository. @throws {@link HttpError} as `refsManifest` */
+  async requireKnown(): Promise<void> {
+    await this.#ask()
+  }
+
   /** The manifest once all packs are there. @throws {@link HttpError} as `refsManifest` */
   async completeManifest(onProgress: (line: string) => void = () => undefined): Promise<Manifest> {
     const manifest = await this.#completed(onProgress)

@@ -44,6 +44,7 @@ export class RequestContext {
       fetch: createGuardedFetch({ allowPrivateHosts }),
       plcUrl,
       dnsUrl,
+      allowPrivateHosts,
       cache: new D1IdentityCache(db),
       ...(handleResolverUrl === null ? {} : { handleResolverUrl }),
     })

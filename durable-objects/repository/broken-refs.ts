@@ -1,6 +1,7 @@
 import { oidToBytes } from '../../git/bytes/oid.ts'
 import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { RefNames } from '../../git/refs/ref-conflicts.ts'
 import { commitsOf, peelTag } from '../../git/walk/plan-fetch.ts'
 
 /**
@@ -21,6 +22,19 @@ export function brokenRefs(
       return commitsOf(graph, [target]).some((commit) => incomplete.has(commit))
     })
     .map(({ name }) => name)
+}
+
+/**
+ * Those of `names` that cannot be beside the others, or beside one of `sound`: a client has `a` or `a/b`, and its clone
+ * fails where both are listed. Of two the shorter stays.
+ */
+export function conflictingRefs(names: readonly string[], sound: readonly string[]): string[] {
+  const listed = new RefNames(sound)
+  return [...names].sort().filter((name) => {
+    if (listed.conflictWith(name) !== null) return true
+    listed.add(name)
+    return false
+  })
 }
 
 /** Commits from which a walk ends at a parent that is not there. None, nearly always. */

@@ -12,7 +12,7 @@ import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { R2Range } from '../../storage/packs/r2-range.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { brokenRefs } from './broken-refs.ts'
+import { brokenRefs, conflictingRefs } from './broken-refs.ts'
 
 export interface IngestDeps {
   readonly store: MirrorStore
@@ -54,7 +54,9 @@ export async function ingestWanted(
   }
   const unchecked = store.uncheckedRefs()
   if (unchecked.length === 0) return
-  const broken = brokenRefs(unchecked, await openHandles(bucket, address, store.packs('ready')))
+  const unreachable = brokenRefs(unchecked, await openHandles(bucket, address, store.packs('ready')))
+  const names = unchecked.map(({ name }) => name).filter((name) => !unreachable.includes(name))
+  const broken = [...unreachable, ...conflictingRefs(names, store.soundRefNames())]
   if (broken.length > 0) deps.log('refs-broken', { ...address, refs: broken })
   store.settleRefs(broken)
 }

@@ -57,7 +57,7 @@ export class RepositoryDirectory {
 
   /** Takes over a whole listing of an account. */
   async replace(did: string, entries: readonly DirectoryEntry[], listedAt: number): Promise<void> {
-    const rows = JSON.stringify(entries.map(({ rkey, record }) => [rkey, record.name, JSON.stringify(record)]))
+    const rows = entries.map(({ rkey, record }) => [rkey, record.name, JSON.stringify(record)])
     const keys = JSON.stringify(entries.map(({ rkey }) => rkey))
     await this.#db.batch([
       this.#db
@@ -65,14 +65,16 @@ export class RepositoryDirectory {
         .where(
           and(eq(repositories.did, did), notInArray(repositories.rkey, sql`(select value from json_each(${keys}))`)),
         ),
-      // One parameter for all rows: D1 takes a hundred, and an account may have thousands of repositories.
-      this.#db
-        .insert(repositories)
-        .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${rows}) where true`)
-        .onConflictDoUpdate({
-          target: [repositories.did, repositories.rkey],
-          set: { name: sql`excluded.name`, record: sql`excluded.record` },
-        }),
+      // One parameter for many rows: D1 takes a hundred, and an account may have thousands of repositories.
+      ...inParts(rows).map((part) =>
+        this.#db
+          .insert(repositories)
+          .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${part}) where true`)
+          .onConflictDoUpdate({
+            target: [repositories.did, repositories.rkey],
+            set: { name: sql`excluded.name`, record: sql`excluded.record` },
+          }),
+      ),
       this.#db
         .insert(listings)
         .values({ did, listedAt })
@@ -88,4 +90,25 @@ export class RepositoryDirectory {
       .values({ did, rkey, ...row })
       .onConflictDoUpdate({ target: [repositories.did, repositories.rkey], set: row })
   }
+}
+
+/** D1 takes values of 2 MB; this is in UTF-16 units, of which one may be three bytes. */
+const PARAMETER_LENGTH = 500_000
+
+/** JSON arrays of rows, none of them too large for a parameter unless one row is. */
+function inParts(rows: readonly unknown[]): string[] {
+  const parts: string[] = []
+  let part: string[] = []
+  let length = 0
+  for (const row of rows.map((row) => JSON.stringify(row))) {
+    if (length + row.length > PARAMETER_LENGTH && part.length > 0) {
+      parts.push(`[${part.join()}]`)
+      part = []
+      length = 0
+    }
+    part.push(row)
+    length += row.length + 1
+  }
+  if (part.length > 0) parts.push(`[${part.join()}]`)
+  return parts
 }

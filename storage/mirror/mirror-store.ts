@@ -145,6 +145,15 @@ export class MirrorStore {
       .toArray()
   }
 
+  /** Names of the refs that readers see for certain. */
+  soundRefNames(): string[] {
+    const sql = "select name from refs where target is not null and state = 'sound'"
+    return this.#sql
+      .exec<{ name: string }>(sql)
+      .toArray()
+      .map(({ name }) => name)
+  }
+
   /** Notes what has become of the unchecked refs: those named are broken, the others sound. */
   settleRefs(broken: readonly string[]): void {
     this.#storage.transactionSync(() => {
@@ -191,6 +200,7 @@ export class MirrorStore {
   advanceRefs(states: Iterable<RefState>, soundness: Exclude<RefSoundness, 'broken'>): number {
     return this.#storage.transactionSync(() => {
       let moved = 0
+      let isAnyGone = false
       for (const state of states) {
         const packed = state.at.kind === 'packed' ? state.at : null
         const cursor = this.#sql.exec(
@@ -208,7 +218,9 @@ export class MirrorStore {
           state.target === null ? 'sound' : soundness,
         )
         moved += cursor.rowsWritten > 0 ? 1 : 0
+        isAnyGone ||= cursor.rowsWritten > 0 && state.target === null
       }
+      if (isAnyGone) this.#checkBrokenAgain()
       if (moved > 0) this.#bump()
       return moved
     })
@@ -246,6 +258,7 @@ export class MirrorStore {
   addPack(pack: ManifestPack): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec("insert or replace into packs values (?, ?, ?, null, 'ready')", pack.id, pack.size, pack.objects)
+      this.#checkBrokenAgain()
       this.#bump()
     })
   }
@@ -267,6 +280,11 @@ export class MirrorStore {
     this.#storage.transactionSync(() => {
       for (const table of ['mirror', 'refs', 'packs']) this.#sql.exec(`delete from ${table}`)
     })
+  }
+
+  /** What they have lacked may have come, and what was in their way may be gone. */
+  #checkBrokenAgain(): void {
+    this.#sql.exec("update refs set state = 'unchecked' where state = 'broken'")
   }
 
   #sweptAt(): number | null {

@@ -31,8 +31,13 @@ export async function infoRefs(
   }
   const { identity, entry } = await context.locate(actor, name)
   const version = parseGitProtocol(request.headers.get('Git-Protocol'))
-  if (version === 2) return advertisement(service, [advertiseCapabilities()].values())
-  const refs = await refsOf(new Mirror(context, identity, entry.rkey))
+  const mirror = new Mirror(context, identity, entry.rkey)
+  if (version === 2) {
+    // What keeps it from being read has to be said now: git shows the words of a refused discovery, not of a later POST.
+    await mirror.requireKnown()
+    return advertisement(service, [advertiseCapabilities()].values())
+  }
+  const refs = await refsOf(mirror)
   return advertisement(service, advertiseUploadPack(refs, version))
 }
 
