@@ -5,7 +5,7 @@ import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
-import { BlobParts } from './blob-parts.ts'
+import { BlobPart, BlobParts } from './blob-parts.ts'
 
 /** Blobs are at most this large, whatever the PDS takes: a part that fails is sent again as a whole. Bytes. */
 const LARGEST_PART = 50 * 1000 * 1000
@@ -101,7 +101,8 @@ export class PackIntake {
     if (this.#upload.size <= INLINE_PACK_LIMIT) return
     const { client, token, blobLimit } = this.#options
     this.#partBytes = Math.min(await blobLimit(), LARGEST_PART)
-    this.#parts = new BlobParts(async (body) => client.uploadBlob(body, await token()), this.#partBytes)
+    const send = async (body: ReadableStream<Uint8Array>) => client.uploadBlob(body, await token())
+    this.#parts = new BlobParts({ host: hostOf(client), send }, this.#partBytes)
     const held = this.#inline
     this.#inline = null
     for (const bytes of held) await this.#parts.write(bytes)
@@ -111,13 +112,23 @@ export class PackIntake {
     const { client, token } = this.#options
     const length = Math.min(this.#partBytes, range.size - offset)
     const first = await token()
+    const send = async (accessToken: string) => {
+      const upload = (body: ReadableStream<Uint8Array>) => client.uploadBlob(body, accessToken)
+      const part = new BlobPart({ host: hostOf(client), send: upload })
+      for await (const bytes of range.stream(offset, length)) await part.write(bytes)
+      return part.finish()
+    }
     try {
-      return await client.uploadBlob(range.stream(offset, length), first)
+      return await send(first)
     } catch (fault) {
       if (!(fault instanceof PdsError && fault.isTokenRefused)) throw fault
     }
-    return client.uploadBlob(range.stream(offset, length), await token(first))
+    return send(await token(first))
   }
+}
+
+function hostOf({ service }: PdsClient): string {
+  return new URL(service).host
 }
 
 function concat(chunks: readonly Uint8Array[]): Uint8Array {
