@@ -151,10 +151,12 @@ class LandingRun {
     const moves = batch.moves.map(({ move }) => move)
     let stored: StoredRefs
     let landed: boolean
+    let isGone: boolean
     try {
       stored = await this.#readAgain(moves, batch.movesHead)
       landed = showsLanding(batch, this.#landingId, stored)
       if (!landed && batch.opens && mayHaveMovedOn(batch, stored)) landed = await this.#findOpening()
+      isGone = !landed && stored.head === null && (await this.#isRepositoryGone())
     } catch (unreadable) {
       if (!isPdsFault(unreadable)) throw unreadable
       return this.#fail(
@@ -163,6 +165,10 @@ class LandingRun {
       )
     }
     if (landed) return this.#markLanded(batch)
+    if (isGone) {
+      this.#races++
+      return this.#fail('the repository is gone from the account', null)
+    }
     const changed = this.#rebase(moves, stored)
     if (!this.#failure) await this.#beforeNextTry(changed, fault)
   }
@@ -235,6 +241,13 @@ class LandingRun {
     this.#retries++
     if (isRefusal || this.#retries > MAX_RETRIES) return this.#fail(fault.message, retryAfterOf(fault))
     await sleep(random() * PAUSE * 2 ** (this.#retries - 1))
+  }
+
+  /** Whether a repository that had a head has been deleted: refs could be created in what is left, and never be seen. */
+  async #isRepositoryGone(): Promise<boolean> {
+    const { did, repo, create } = this.#landing
+    if (create !== null || this.#head === null) return false
+    return (await this.#deps.client.getRecord(did, REPO_COLLECTION, repo)) === null
   }
 
   /** Whether the pack is in the account, or the repository's record where the landing has no pack. */

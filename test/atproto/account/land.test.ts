@@ -3,8 +3,8 @@ import { type LandDeps, land } from '../../../atproto/account/land.ts'
 import type { Landing, LandingResult, RefMove } from '../../../atproto/account/landing.ts'
 import { readRepository, type StoredRepository } from '../../../atproto/account/read-repository.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
-import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
-import { packKey, refsKey } from '../../../atproto/records/record-keys.ts'
+import { REF_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
+import { packKey, refKey, refsKey } from '../../../atproto/records/record-keys.ts'
 import type { PackRecord, RepoRecord } from '../../../atproto/records/record-types.ts'
 import { TidClock } from '../../../atproto/records/tid.ts'
 import type { RefState } from '../../../atproto/refs/ref-state.ts'
@@ -229,6 +229,18 @@ describe('a landing whose ref has been moved meanwhile', () => {
       { outcome: 'failed', message: `'${first}' exists; cannot create '${second}'` },
       { outcome: 'landed' },
     ])
+  })
+
+  test('nothing is written into what is left of a repository that was deleted', async () => {
+    const { repo, main } = await createWithMain()
+    await local.applyWrites([
+      { action: 'delete', collection: REPO_COLLECTION, rkey: repo },
+      { action: 'delete', collection: REFS_COLLECTION, rkey: refsKey(repo, 0, 2) },
+      { action: 'delete', collection: REF_COLLECTION, rkey: refKey(repo, MAIN, main.seq) },
+    ])
+    const result = await land(deps(), landing(repo, [move('refs/heads/new', null, oid(3))]))
+    expect(result).toMatchObject({ packLanded: false, isStale: true })
+    expect(result.moves).toMatchObject([{ outcome: 'failed', message: 'the repository is gone from the account' }])
   })
 
   test('a ref that comes back after its deletion is refused where one has come that stands in its way', async () => {
