@@ -86,8 +86,10 @@ function sharedLength(bytes: Uint8Array, a: number, b: number, limit: number): n
  */
 class OpenFiles {
   readonly #bytes: Uint8Array
-  /** Start and end of each name. */
-  readonly #names: number[] = []
+  /** Start and end of each name, `#open` of them. */
+  readonly #starts: number[] = []
+  readonly #ends: number[] = []
+  #open = 0
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
@@ -95,17 +97,16 @@ class OpenFiles {
 
   /** @returns whether a file has this very name. */
   meet(start: number, end: number, mode: number): boolean {
-    const names = this.#names
-    while (names.length > 0) {
-      const fileStart = names.at(-2)!
-      const length = names.at(-1)! - fileStart
-      if (length <= end - start && sharedLength(this.#bytes, fileStart, start, length) === length) {
-        if (length === end - start) return true
-        break
-      }
-      names.length -= 2
+    for (; this.#open > 0; this.#open--) {
+      const fileStart = this.#starts[this.#open - 1]!
+      const length = this.#ends[this.#open - 1]! - fileStart
+      if (length > end - start || sharedLength(this.#bytes, fileStart, start, length) < length) continue
+      if (length === end - start) return true
+      break
     }
-    if (!isDirectory(mode)) names.push(start, end)
+    if (isDirectory(mode)) return false
+    this.#starts[this.#open] = start
+    this.#ends[this.#open++] = end
     return false
   }
 }
