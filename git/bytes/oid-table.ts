@@ -53,6 +53,12 @@ export class OidTable {
     return this.#bytes.subarray(number * OID_BYTES, (number + 1) * OID_BYTES)
   }
 
+  /** Copies the raw id with this number to `at` of `target`. */
+  copy(number: number, target: Uint8Array, at: number): void {
+    const start = number * OID_BYTES
+    for (let i = 0; i < OID_BYTES; i++) target[at + i] = this.#bytes[start + i]!
+  }
+
   oidAt(number: number): Oid {
     return oidFromBytes(this.#bytes, number * OID_BYTES)
   }

@@ -132,7 +132,9 @@ class GraphBuilder {
     for (const parent of commits.parents(commit)) {
       const tree = this.#treeOf(parent)
       if (tree === root) return
-      if (tree >= 0) oldRoots.add(tree)
+      if (tree < 0) continue
+      oldRoots.add(tree)
+      this.#oldMarks.set(tree, mark)
     }
     let oldTrees = [...oldRoots]
     let newTrees = [root]
