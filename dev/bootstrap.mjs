@@ -28,7 +28,9 @@ function whyInstall() {
     if (installed[path]?.version !== version)
       return `package-lock.json asks for ${path.slice(path.lastIndexOf('node_modules/') + 13)} ${version}`
   }
-  for (const path of Object.keys(installed)) if (!(path in wanted)) return `package-lock.json no longer has ${path}`
+  // One more at the top is in nobody's way; one more inside another package would be found before the right one.
+  const nested = Object.keys(installed).filter((path) => path.split('node_modules/').length > 2)
+  for (const path of nested) if (!(path in wanted)) return `package-lock.json no longer has ${path}`
   return null
 }
 

@@ -35,10 +35,10 @@ const ACCOUNTS = [
   { handle: 'bob.test', password: 'bob-local' },
 ] as const
 const DEMO = 'demo'
+const PARENT_CHECK_MILLISECONDS = 250
 
 async function main(): Promise<void> {
   const options = readOptions()
-  const stopAsked = nextSignal()
   await using cleanup = new AsyncDisposableStack()
   const directory = options.keep ?? (await mkdtemp(join(tmpdir(), 'skein-')))
   if (options.keep === null) cleanup.defer(() => rm(directory, { recursive: true, force: true }))
@@ -64,6 +64,7 @@ async function main(): Promise<void> {
   const [alice] = accounts as [Account]
   if (!(await hasDemo(atmosphere, alice))) await pushDemo(edge, alice, join(directory, 'demo'))
 
+  const stopAsked = nextSignal()
   if (options.json) console.log(readyLine(edge, atmosphere, accounts))
   else console.log(welcome(edge, atmosphere, accounts, options))
   await stopAsked
@@ -171,10 +172,25 @@ ${options.keep === null ? 'Nothing is kept: --keep DIR keeps it.' : `All state i
 `
 }
 
-/** Settles at the first signal; a second one ends the process at once. */
+/**
+ * Settles at the first signal; a second one ends the process at once. Call it when everything runs: Miniflare and
+ * wrangler would end the process at a signal, before the rest is stopped, so their listeners go.
+ */
 function nextSignal(): Promise<void> {
+  const parent = process.ppid
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.removeAllListeners(signal)
+      process.once(signal, () => {
+        // By `exit`, so that Miniflare's hook still ends workerd.
+        process.once(signal, () => process.exit(1))
+        resolve()
+      })
+    }
+    // npm runs this in a shell, and a shell that is told to end does so without a word to its child.
+    setInterval(() => {
+      if (process.ppid !== parent) resolve()
+    }, PARENT_CHECK_MILLISECONDS).unref()
   })
 }
 

@@ -9,6 +9,8 @@ import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
 import type { RequestContext } from './request-context.ts'
 
+/** Packs of so many bytes in all are taken in before refs are listed: it takes about a second. */
+const WAIT_BYTES = 8 * 1024 * 1024
 /** Manifests that an isolate keeps, to be asked for by their version. */
 const MANIFESTS_KEPT = 50
 const kept = new Map<string, Manifest>()
@@ -29,22 +31,40 @@ export class Mirror {
   }
 
   /**
-   * The manifest, with refs as they are; `isComplete` says whether all packs are there.
+   * The manifest for a list of refs. Where all that is to be taken in is small, that comes first: only then is it known
+   * which refs lead nowhere. Otherwise refs are listed as the account has them, and whoever fetches sees the progress.
    *
    * @throws {@link HttpError} 404 if the account does not have the repository any more, 503 if it cannot be asked.
    */
-  async manifest(): Promise<{ manifest: Manifest; isComplete: boolean }> {
+  async refsManifest(): Promise<Manifest> {
+    const { manifest, isComplete, wantedBytes } = await this.#ask()
+    return isComplete || wantedBytes > WAIT_BYTES ? manifest : this.completeManifest()
+  }
+
+  /** The manifest once all packs are there. @throws {@link HttpError} as `refsManifest` */
+  async completeManifest(onProgress: (line: string) => void = () => undefined): Promise<Manifest> {
+    const first = await this.#ask()
+    if (first.isComplete) return first.manifest
+    await this.#followIngest(onProgress)
+    const second = await this.#ask()
+    if (second.isComplete) return second.manifest
+    throw new HttpError(503, 'StillMirroring', 'the repository is still being mirrored; try again', {
+      'Retry-After': '10',
+    })
+  }
+
+  async #ask(): Promise<{ manifest: Manifest; isComplete: boolean; wantedBytes: number }> {
     const key = `${this.address.did}/${this.address.rkey}`
     const known = kept.get(key)
     const answer = await this.stub.manifest({ ...this.address, knownVersion: known?.version ?? null })
     switch (answer.state) {
       case 'unchanged':
-        return { manifest: known!, isComplete: true }
+        return { manifest: known!, isComplete: true, wantedBytes: 0 }
       case 'ready':
         keep(key, answer.manifest)
-        return { manifest: answer.manifest, isComplete: true }
+        return { manifest: answer.manifest, isComplete: true, wantedBytes: 0 }
       case 'ingesting':
-        return { manifest: answer.manifest, isComplete: false }
+        return { manifest: answer.manifest, isComplete: false, wantedBytes: answer.wantedBytes }
       case 'gone':
         throw new HttpError(404, 'RepositoryNotFound', 'repository not found: its record is gone from the account')
       case 'unavailable':
@@ -55,18 +75,6 @@ export class Mirror {
           { 'Retry-After': `${answer.retryAfterSeconds ?? 10}` },
         )
     }
-  }
-
-  /** The manifest once all packs are there. */
-  async completeManifest(onProgress: (line: string) => void = () => undefined): Promise<Manifest> {
-    const first = await this.manifest()
-    if (first.isComplete) return first.manifest
-    await this.#followIngest(onProgress)
-    const second = await this.manifest()
-    if (second.isComplete) return second.manifest
-    throw new HttpError(503, 'StillMirroring', 'the repository is still being mirrored; try again', {
-      'Retry-After': '10',
-    })
   }
 
   async #followIngest(onProgress: (line: string) => void): Promise<void> {

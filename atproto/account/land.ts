@@ -1,5 +1,6 @@
-import type { PdsClient, Write } from '../pds/pds-client.ts'
+import type { PdsClient } from '../pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../pds/pds-error.ts'
+import type { Write } from '../pds/write.ts'
 import { PACK_COLLECTION, REPO_COLLECTION } from '../records/collections.ts'
 import type { TidClock } from '../records/tid.ts'
 import { judge, mayHaveMovedOn, showsLanding } from '../refs/judge.ts'

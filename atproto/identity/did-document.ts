@@ -1,3 +1,4 @@
+import { isObject } from '../network/json.ts'
 import { normalizeHandle } from './syntax.ts'
 
 /** What Skein reads from a DID document. https://atproto.com/specs/did */
@@ -36,8 +37,4 @@ function originOf(endpoint: string): string | null {
   const url = URL.parse(endpoint)
   if (!url || !['https:', 'http:'].includes(url.protocol)) return null
   return url.href === `${url.origin}/` ? url.origin : null
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import type { GuardedFetch } from '../network/guarded-fetch.ts'
+import { parseJson } from '../network/json.ts'
 import { type AccountDocument, parseDidDocument } from './did-document.ts'
 import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from './identity.ts'
 import { readText } from './read-text.ts'
@@ -38,13 +39,4 @@ function documentUrl(did: string, { plcUrl, allowPrivateHosts }: DidOptions): UR
   const url = URL.parse(`${scheme}://${host}/.well-known/did.json`)
   if (!url || url.host !== host.toLowerCase()) throw new InvalidActorError(did, 'names no host')
   return url
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return null
-    throw cause
-  }
 }

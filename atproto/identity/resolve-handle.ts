@@ -1,4 +1,5 @@
 import type { GuardedFetch } from '../network/guarded-fetch.ts'
+import { isObject, parseJson } from '../network/json.ts'
 import { IdentityNotFoundError, IdentityUnavailableError } from './identity.ts'
 import { readText } from './read-text.ts'
 import { isSupportedDid } from './syntax.ts'
@@ -55,15 +56,10 @@ const TXT = 16
  * https://developers.google.com/speed/public-dns/docs/doh/json
  */
 export function parseTxtAnswer(text: string): string[] | null {
-  let answer: { Status?: unknown; Answer?: unknown }
-  try {
-    answer = JSON.parse(text) as typeof answer
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return null
-    throw cause
-  }
-  if (answer?.Status === DNS_NXDOMAIN) return []
-  if (answer?.Status !== DNS_OK) return null
+  const answer = parseJson(text)
+  if (!isObject(answer)) return null
+  if (answer.Status === DNS_NXDOMAIN) return []
+  if (answer.Status !== DNS_OK) return null
   const records = Array.isArray(answer.Answer) ? (answer.Answer as { type?: unknown; data?: unknown }[]) : []
   const values = records.flatMap((record) =>
     record?.type === TXT && typeof record.data === 'string' ? [unquote(record.data)] : [],
@@ -91,7 +87,9 @@ async function askService(handle: string, service: string, fetch: GuardedFetch):
   const { status, text } = await readText(fetch, url, handle, MAX_DID_BYTES)
   if (status === 400 || status === 404) throw new IdentityNotFoundError(handle, `${url.host} does not know it`)
   if (status !== 200) throw new IdentityUnavailableError(handle, url.host, `answered ${status}`)
-  const did = /"did"\s*:\s*"([^"]+)"/.exec(text)?.[1]
-  if (!did || !isSupportedDid(did)) throw new IdentityUnavailableError(handle, url.host, 'sent no DID')
+  const answer = parseJson(text)
+  const did = isObject(answer) ? answer.did : undefined
+  if (typeof did !== 'string' || !isSupportedDid(did))
+    throw new IdentityUnavailableError(handle, url.host, 'sent no DID')
   return did
 }

@@ -1,10 +1,13 @@
 import { Agent, type BlobRef as ApiBlob, XRPCError } from '@atproto/api'
 import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from '../network/guarded-fetch.ts'
+import { isObject, parseJson } from '../network/json.ts'
 import { RefusedUrlError, ResponseTooLargeError, UnreachableHostError } from '../network/network-errors.ts'
 import type { BlobRef } from '../records/record-types.ts'
+import { isBlobNotFound, parseErrorBody, retryAfterSeconds } from './error-answer.ts'
 import { HostBudget } from './host-budget.ts'
 import { PdsError, PdsUnreachableError } from './pds-error.ts'
 import { type RetryOptions, retryRead } from './retry.ts'
+import { typedWrite, type Write } from './write.ts'
 
 export interface PdsClientOptions {
   /** Origin of the PDS. */
@@ -55,15 +58,6 @@ export interface ListRecordsOptions {
   /** Smallest rkey first, cursor an exclusive lower bound; else the largest first and an upper bound. */
   readonly reverse?: boolean
 }
-
-export type Write =
-  | {
-      readonly action: 'create' | 'update'
-      readonly collection: string
-      readonly rkey: string
-      readonly value: Record<string, unknown>
-    }
-  | { readonly action: 'delete'; readonly collection: string; readonly rkey: string }
 
 /** What the reference PDS takes where it says nothing else: 5 MiB. */
 export const DEFAULT_BLOB_LIMIT = 5 * 1024 * 1024
@@ -207,12 +201,9 @@ export class PdsClient {
   async #readJson(nsid: string, query: URLSearchParams, maxBytes: number): Promise<unknown> {
     return retryRead(async () => {
       const response = await this.#get(nsid, query, maxBytes)
-      const text = await this.#translate(() => response.text())
-      try {
-        return JSON.parse(text) as unknown
-      } catch (cause) {
-        throw this.#invalidAnswer('no JSON', cause)
-      }
+      const json = parseJson(await this.#translate(() => response.text()))
+      if (json === undefined) throw this.#invalidAnswer('no JSON')
+      return json
     }, this.#retry)
   }
 
@@ -279,62 +270,10 @@ export class PdsClient {
   }
 }
 
-function typedWrite(write: Write) {
-  const { collection, rkey } = write
-  switch (write.action) {
-    case 'create':
-      return { $type: 'com.atproto.repo.applyWrites#create' as const, collection, rkey, value: write.value }
-    case 'update':
-      return { $type: 'com.atproto.repo.applyWrites#update' as const, collection, rkey, value: write.value }
-    case 'delete':
-      return { $type: 'com.atproto.repo.applyWrites#delete' as const, collection, rkey }
-  }
-}
-
 function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` }
 }
 
 function unreachable(fault: UnreachableHostError | RefusedUrlError): PdsUnreachableError {
   return new PdsUnreachableError(fault.host, fault.reason, { cause: fault })
-}
-
-/** The lexicon's error is `BlobNotFound`; the reference PDS says it in the message alone. */
-function isBlobNotFound({ status, error, message }: PdsError): boolean {
-  return error === 'BlobNotFound' || status === 404 || message.endsWith('Blob not found')
-}
-
-/** Longest message of a PDS that is passed on. */
-const MAX_MESSAGE = 300
-
-/** An error's name and message, both '' where the body is something else: a proxy's page, say. */
-function parseErrorBody(text: string): { error: string; message: string } {
-  let body: unknown = null
-  try {
-    body = JSON.parse(text)
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-  }
-  if (!isObject(body)) return { error: '', message: '' }
-  const { error, message } = body
-  return {
-    error: typeof error === 'string' ? error.slice(0, MAX_MESSAGE) : '',
-    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : '',
-  }
-}
-
-/** From `retry-after` (seconds or a date), or on a 429 from `ratelimit-reset`. */
-function retryAfterSeconds(response: Response, now: number): number | null {
-  const retryAfter = response.headers.get('retry-after')
-  if (retryAfter !== null) {
-    const seconds = /^[0-9]+$/.test(retryAfter.trim()) ? Number(retryAfter) : (Date.parse(retryAfter) - now) / 1000
-    return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null
-  }
-  const reset = Number(response.headers.get('ratelimit-reset') ?? Number.NaN)
-  if (response.status !== 429 || !Number.isFinite(reset)) return null
-  return Math.max(0, Math.ceil(reset - now / 1000))
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

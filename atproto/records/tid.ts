@@ -24,6 +24,11 @@ export function tidTime(tid: string): number {
   return time
 }
 
+/** The smallest TID of a time that is so many milliseconds before that of `tid`. */
+export function tidBefore(tid: string, milliseconds: number): string {
+  return tidFromTime(Math.max(0, tidTime(tid) - milliseconds * 1000), 0)
+}
+
 /** A source of TIDs that only grow, also where the clock stands still, as it does in a Worker between two awaits. */
 export class TidClock {
   readonly #now: () => number

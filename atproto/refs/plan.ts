@@ -1,5 +1,5 @@
 import type { Landing, RefMove } from '../account/landing.ts'
-import type { Write } from '../pds/pds-client.ts'
+import type { Write } from '../pds/write.ts'
 import { PACK_COLLECTION, REF_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../records/collections.ts'
 import { encodePackRecord } from '../records/pack-record.ts'
 import { refKey, refsKey } from '../records/record-keys.ts'

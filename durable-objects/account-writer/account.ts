@@ -1,6 +1,7 @@
 import { land } from '../../atproto/account/land.ts'
 import type { Landing } from '../../atproto/account/landing.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
+import type { Write } from '../../atproto/pds/write.ts'
 import type { TidClock } from '../../atproto/records/tid.ts'
 import { type AuthenticateAnswer, type LandAnswer, refusalOf, type TokenAnswer } from './answers.ts'
 import { HeadLog, movesHead } from './head-log.ts'
@@ -48,7 +49,7 @@ export class Account {
 
   async #land(asked: Landing): Promise<LandAnswer> {
     const { did, client, tids } = this.#deps
-    const applyWrites = (writes: Parameters<PdsClient['applyWrites']>[1]) =>
+    const applyWrites = (writes: readonly Write[]) =>
       this.#sessions.withToken((token) => client.applyWrites(did, writes, token))
     const tried = this.#heads.bringUp(asked)
     const result = await land({ client, applyWrites, tids }, tried)

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { isObject, parseJson } from '../../atproto/network/json.ts'
 import type { PdsSession } from '../../atproto/pds/pds-client.ts'
 import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { type AuthenticateAnswer, refusal, refusalOf, SessionEndedError } from './answers.ts'
@@ -47,6 +48,8 @@ interface Credential {
 interface Tokens {
   readonly accessJwt: string
   readonly refreshJwt: string
+  /** When the access token ends by our own clock, in milliseconds since 1970; null: it does not say. */
+  readonly endsAt: number | null
 }
 
 /** App passwords of one account that are kept at once: one a machine, as a rule. */
@@ -115,9 +118,8 @@ export class SessionKeeper {
 
   /** A token that is good for a minute at least. @throws {@link SessionEndedError}, and the faults of refreshing */
   async accessToken(): Promise<string> {
-    const { accessJwt } = await this.#tokensOf(await this.#credential())
-    const end = jwtExpiry(accessJwt)
-    return end !== null && end < this.#deps.now() + MIN_LIFETIME ? this.#refresh(accessJwt) : accessJwt
+    const { accessJwt, endsAt } = await this.#tokensOf(await this.#credential())
+    return endsAt !== null && endsAt < this.#deps.now() + MIN_LIFETIME ? this.#refresh(accessJwt) : accessJwt
   }
 
   async #recognise(password: string, digest: string): Promise<string | null> {
@@ -241,7 +243,8 @@ export class SessionKeeper {
   }
 
   #seal({ accessJwt, refreshJwt }: PdsSession): Promise<string> {
-    const tokens: Tokens = { accessJwt, refreshJwt }
+    const lifetime = jwtLifetime(accessJwt)
+    const tokens: Tokens = { accessJwt, refreshJwt, endsAt: lifetime === null ? null : this.#deps.now() + lifetime }
     return seal(this.#deps.sealingKey, this.#deps.did, tokens)
   }
 
@@ -274,14 +277,9 @@ function isWrongPassword(fault: unknown): boolean {
   return fault instanceof PdsError && fault.status === 401 && ['AuthenticationRequired', ''].includes(fault.error)
 }
 
-/** When a JWT ends, in milliseconds since 1970, as it says itself; null if it does not. */
-function jwtExpiry(jwt: string): number | null {
-  try {
-    const payload = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
-    return typeof payload.exp === 'number' ? payload.exp * 1000 : null
-  } catch (cause) {
-    // A PDS may use any kind of token.
-    if (cause instanceof SyntaxError) return null
-    throw cause
-  }
+/** How long a JWT is good for by its own account, in milliseconds, whatever the host's clock; null if it does not say. */
+function jwtLifetime(jwt: string): number | null {
+  const payload = parseJson(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
+  if (!isObject(payload) || typeof payload.exp !== 'number' || typeof payload.iat !== 'number') return null
+  return (payload.exp - payload.iat) * 1000
 }

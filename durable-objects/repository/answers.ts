@@ -17,7 +17,8 @@ export interface RepositoryAddress {
  */
 export type ManifestAnswer =
   | { readonly state: 'unchanged' }
-  | { readonly state: 'ready' | 'ingesting'; readonly manifest: Manifest }
+  | { readonly state: 'ready'; readonly manifest: Manifest }
+  | { readonly state: 'ingesting'; readonly manifest: Manifest; readonly wantedBytes: number }
   | { readonly state: 'gone' }
   | { readonly state: 'unavailable'; readonly message: string; readonly retryAfterSeconds: number | null }
 

@@ -1,8 +1,10 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
-import { type IngestPhase, ingestPack } from '../../git/graph/ingest-pack.ts'
+import { type IngestedPack, type IngestPhase, ingestPack } from '../../git/graph/ingest-pack.ts'
+import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
+import { MissingBaseError } from '../../git/pack/resolve-deltas.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
 import type { MirrorPack, MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { openPacks } from '../../storage/packs/open-packs.ts'
@@ -10,7 +12,7 @@ import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { R2Range } from '../../storage/packs/r2-range.ts'
 import type { RepositoryAddress } from './answers.ts'
-import type { PackSource } from './read-account.ts'
+import { brokenRefs } from './broken-refs.ts'
 
 export interface IngestDeps {
   readonly store: MirrorStore
@@ -25,7 +27,8 @@ export class PackMovedError extends Error {
 }
 
 /**
- * Takes in every wanted pack, oldest first, since later ones may build on earlier ones. Each becomes visible as it is
+ * Takes in every wanted pack, oldest first, since later ones may build on earlier ones; what turns out to build on one
+ * that is not there yet comes again after the others. Then the refs are checked. Each pack becomes visible as it is
  * done, so that a run that is cut short has lost nothing but the pack it was at.
  *
  * @param onProgress is told lines for a person.
@@ -35,73 +38,104 @@ export async function ingestWanted(
   address: RepositoryAddress,
   onProgress: (line: string) => void,
 ): Promise<void> {
-  const wanted = deps.store.packs('wanted')
-  for (const [i, pack] of wanted.entries()) {
-    const label = wanted.length === 1 ? 'Mirroring' : `Mirroring pack ${i + 1}/${wanted.length}`
-    try {
-      await ingestOne(deps, address, pack, (phase, done, total) => {
-        onProgress(`${label}: ${phase} objects ${Math.floor((100 * done) / Math.max(total, 1))}% (${done}/${total})`)
+  const { store, bucket } = deps
+  let wanted = store.packs('wanted')
+  for (let isLastTry = false; wanted.length > 0; ) {
+    for (const [i, pack] of wanted.entries()) {
+      const label = wanted.length === 1 ? 'Mirroring' : `Mirroring pack ${i + 1}/${wanted.length}`
+      await ingestOrBreak(deps, address, pack, isLastTry, (phase, done, total) => {
+        const percent = Math.floor((100 * done) / Math.max(total, 1))
+        onProgress(`${label}: ${phase} objects ${percent}% (${done}/${total})\r`)
       })
-    } catch (error) {
-      if (!(error instanceof PackError)) throw error
-      // What cannot be read today cannot be read tomorrow either: the bytes are addressed by their hash.
-      deps.log('pack-broken', { ...address, pack: pack.id, reason: error.message })
-      deps.store.breakPack(pack.id)
     }
+    const left = store.packs('wanted')
+    isLastTry = left.length === wanted.length
+    wanted = left
+  }
+  const unchecked = store.uncheckedRefs()
+  if (unchecked.length === 0) return
+  const broken = brokenRefs(unchecked, await openHandles(bucket, address, store.packs('ready')))
+  if (broken.length > 0) deps.log('refs-broken', { ...address, refs: broken })
+  store.settleRefs(broken)
+}
+
+/** Takes a pack in, leaves it wanted if others may have what it lacks, or notes that it cannot be read. */
+async function ingestOrBreak(
+  deps: IngestDeps,
+  address: RepositoryAddress,
+  pack: MirrorPack,
+  isLastTry: boolean,
+  onProgress: (phase: IngestPhase, done: number, total: number) => void,
+): Promise<void> {
+  try {
+    await ingestOne(deps, address, pack, isLastTry, onProgress)
+  } catch (error) {
+    if (error instanceof MissingBaseError && !isLastTry) return
+    if (!(error instanceof PackError)) throw error
+    // What cannot be read today cannot be read tomorrow either: a record and its blobs never change.
+    deps.log('pack-broken', { ...address, pack: pack.id, reason: error.message })
+    deps.store.breakPack(pack.id)
   }
 }
 
 async function ingestOne(
   deps: IngestDeps,
-  { did, rkey }: RepositoryAddress,
+  address: RepositoryAddress,
   pack: MirrorPack,
+  isLastTry: boolean,
   onProgress: (phase: IngestPhase, done: number, total: number) => void,
 ): Promise<void> {
   const { store, bucket } = deps
+  const { did, rkey } = address
   const keys = packKeys(did, rkey, pack.id)
-  const source = JSON.parse(store.source(pack.id) ?? '"kept"') as PackSource
-  const known = await openKnown(bucket, did, rkey, store.packs('ready'))
-  const upload = source === 'kept' ? null : new PackUpload(bucket, keys.pack)
+  const source = store.source(pack.id)
+  const known = await openHandles(bucket, address, store.packs('ready'))
+  const upload = source.blobs === null ? null : new PackUpload(bucket, keys.pack)
   try {
     const ingested = await ingestPack({
-      chunks: upload === null || source === 'kept' ? readKept(bucket, keys.pack) : readBlobs(deps, did, source, upload),
+      chunks: upload === null ? readKept(bucket, keys.pack) : readBlobs(deps, did, source.blobs ?? [], upload),
       reopen: () => upload?.complete() ?? openKept(bucket, keys.pack),
-      known,
+      known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
       strict: false,
       onProgress,
     })
-    for (const reason of ingested.malformed) deps.log('object-malformed', { did, rkey, pack: pack.id, reason })
-    if (ingested.missing.length > 0) {
-      deps.log('objects-missing', {
-        did,
-        rkey,
-        pack: pack.id,
-        count: ingested.missing.length,
-        first: ingested.missing[0],
-      })
-    }
+    if (ingested.missing.length > 0 && !isLastTry && store.packs('wanted').length > 1) return
+    logFaults(deps, address, pack, ingested)
     await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])
     store.addPack({ id: pack.id, size: ingested.size, objects: ingested.objects })
+    store.removePacks(source.replaces)
   } catch (error) {
     await upload?.abort()
     throw error
   }
 }
 
-async function openKnown(bucket: R2Bucket, did: string, rkey: string, packs: readonly ManifestPack[]) {
-  if (packs.length === 0) return null
+function logFaults(
+  { log }: IngestDeps,
+  { did, rkey }: RepositoryAddress,
+  { id }: MirrorPack,
+  { malformed, missing }: IngestedPack,
+): void {
+  for (const reason of malformed) log('object-malformed', { did, rkey, pack: id, reason })
+  if (missing.length > 0) log('objects-missing', { did, rkey, pack: id, count: missing.length, first: missing[0] })
+}
+
+async function openHandles(
+  bucket: R2Bucket,
+  { did, rkey }: RepositoryAddress,
+  packs: readonly ManifestPack[],
+): Promise<PackHandle[]> {
   const open = await openPacks(bucket, did, rkey, packs)
-  const handles = await Promise.all(open.map(async (pack) => ({ ...pack, graph: await pack.graph() })))
-  return { objects: new PackedObjects(handles), graph: RepositoryGraph.of(handles) }
+  return Promise.all(open.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
 }
 
 async function* readBlobs(
   { client }: IngestDeps,
   did: string,
-  source: Exclude<PackSource, 'kept'>,
+  blobs: readonly { readonly cid: string; readonly size: number }[],
   upload: PackUpload,
 ): AsyncGenerator<Uint8Array> {
-  for (const { cid, size } of source.blobs) {
+  for (const { cid, size } of blobs) {
     const blob = await client.getBlob(did, cid, size)
     if (blob === null) throw new PackMovedError(`the blob ${cid} is gone`)
     for await (const chunk of blob) {

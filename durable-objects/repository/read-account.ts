@@ -1,10 +1,14 @@
 import { readRepository } from '../../atproto/account/read-repository.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
-import { parsePackKey } from '../../atproto/records/record-keys.ts'
+import { packKey, parsePackKey } from '../../atproto/records/record-keys.ts'
 import type { PackRecord } from '../../atproto/records/record-types.ts'
-import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import { tidBefore } from '../../atproto/records/tid.ts'
+import type { MirrorStore, PackSource } from '../../storage/mirror/mirror-store.ts'
 import type { RepositoryAddress } from './answers.ts'
+
+/** How far the clocks of two writers may be apart, in milliseconds. */
+const CLOCK_SKEW = 10 * 60_000
 
 export interface ReadAccountDeps {
   readonly store: MirrorStore
@@ -28,34 +32,49 @@ export type ReadAccountOutcome =
 export async function readAccount(deps: ReadAccountDeps, address: RepositoryAddress): Promise<ReadAccountOutcome> {
   const { store, client } = deps
   const { did, rkey, pds } = address
-  let stored: Awaited<ReturnType<typeof readRepository>>
   try {
-    stored = await readRepository(client, did, rkey)
-  } catch (error) {
-    if (error instanceof PdsUnreachableError || error instanceof PdsError) {
-      const retryAfterSeconds = error instanceof PdsError ? error.retryAfter : null
-      deps.log('account-unavailable', { did, rkey, reason: error.message })
-      return { state: 'unavailable', message: error.message, retryAfterSeconds }
+    const stored = await readWhatIsNew(store, client, did, rkey)
+    if (stored === null) return { state: 'gone' }
+    for (const { uri, reason } of stored.skipped) deps.log('record-skipped', { uri, reason })
+    store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: deps.now() })
+    for (const { rkey: key, record } of stored.packs) {
+      const id = parsePackKey(key)!.tid
+      if (store.hasPack(id)) continue
+      if (record.bytes) await deps.keepInlinePack(id, record.bytes)
+      store.wantPack({ id, size: record.size, objects: record.objects }, packSource(record))
     }
-    throw error
+    store.advanceRefs(stored.refs.values(), 'unchecked')
+    return { state: 'read' }
+  } catch (error) {
+    if (!(error instanceof PdsUnreachableError || error instanceof PdsError)) throw error
+    deps.log('account-unavailable', { did, rkey, reason: error.message })
+    const retryAfterSeconds = error instanceof PdsError ? error.retryAfter : null
+    return { state: 'unavailable', message: error.message, retryAfterSeconds }
   }
-  if (stored === null) return { state: 'gone' }
-  for (const { uri, reason } of stored.skipped) deps.log('record-skipped', { uri, reason })
-  store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: deps.now() })
-  for (const { rkey: key, record } of stored.packs) {
-    const id = parsePackKey(key)!.tid
-    if (store.hasPack(id)) continue
-    if (record.bytes) await deps.keepInlinePack(id, record.bytes)
-    store.wantPack({ id, size: record.size, objects: record.objects }, JSON.stringify(packSource(record)))
-  }
-  store.advanceRefs(stored.refs.values())
-  return { state: 'read' }
 }
 
-/** Where a wanted pack's bytes are: blobs of the account, or R2 already. */
-export type PackSource = { readonly blobs: readonly { readonly cid: string; readonly size: number }[] } | 'kept'
+/**
+ * All refs, and the packs that are newer than what the mirror has: records hold small packs whole, so a list of all of
+ * them is long. Keys are times, and clocks differ; so some minutes are listed again, and all where a ref names a pack
+ * that has not turned up.
+ */
+async function readWhatIsNew(store: MirrorStore, client: PdsClient, did: string, rkey: string) {
+  const newest = store.newestPack()
+  if (newest === null) return readRepository(client, did, rkey)
+  const since = packKey(rkey, tidBefore(newest, CLOCK_SKEW))
+  const stored = await readRepository(client, did, rkey, since)
+  if (stored === null) return null
+  const listed = new Set(stored.packs.map((pack) => pack.rkey))
+  for (const { pack, target } of stored.refs.values()) {
+    if (target === null || pack === null || listed.has(pack)) continue
+    if (!store.hasPack(parsePackKey(pack)?.tid ?? '')) return readRepository(client, did, rkey)
+  }
+  return stored
+}
 
-function packSource(record: PackRecord): PackSource {
-  if (record.bytes) return 'kept'
-  return { blobs: (record.parts ?? []).map((part) => ({ cid: part.ref.$link, size: part.size })) }
+function packSource({ bytes, parts, replaces }: PackRecord): PackSource {
+  return {
+    blobs: bytes ? null : (parts ?? []).map((part) => ({ cid: part.ref.$link, size: part.size })),
+    replaces: (replaces ?? []).flatMap((key) => parsePackKey(key)?.tid ?? []),
+  }
 }

@@ -12,6 +12,10 @@ import { type ReadAccountOutcome, readAccount } from './read-account.ts'
 const RECHECK_AFTER = 30_000
 /** How soon an ingest that nobody follows any more is taken up again. Milliseconds. */
 const RESUME_AFTER = 20_000
+/** How often R2 is looked through for what no row names: a push that was cut off leaves some. Milliseconds. */
+const SWEEP_INTERVAL = 24 * 60 * 60_000
+/** What is younger than this may belong to a push under way. Milliseconds. */
+const LEFTOVER_AFTER = 6 * 60 * 60_000
 /** How often an ingest may find that the account was compacted under it before it gives up. */
 const MOVED_LIMIT = 3
 
@@ -44,9 +48,12 @@ export class Repository extends DurableObject<Environment> {
     } else if (Date.now() - head.checkedAt > RECHECK_AFTER) {
       this.ctx.waitUntil(this.#read(request))
     }
-    const state = this.#store.isComplete() ? 'ready' : 'ingesting'
-    if (state === 'ready' && this.#store.head()!.version === request.knownVersion) return { state: 'unchanged' }
-    return { state, manifest: this.#store.manifest()! }
+    const isComplete = this.#store.isComplete()
+    if (isComplete && this.#store.head()!.version === request.knownVersion) return { state: 'unchanged' }
+    const manifest = this.#store.manifest()!
+    if (isComplete) return { state: 'ready', manifest }
+    const wantedBytes = this.#store.packs('wanted').reduce((sum, { size }) => sum + size, 0)
+    return { state: 'ingesting', manifest, wantedBytes }
   }
 
   /** Reads the account now, for a writer who found that the mirror is behind. */
@@ -90,7 +97,7 @@ export class Repository extends DurableObject<Environment> {
     if (record === undefined) return
     this.#store.setHead({ ...address, record, head: landed.head ?? head?.head ?? null, checkedAt: Date.now() })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
-    this.#store.advanceRefs(landed.states)
+    this.#store.advanceRefs(landed.states, 'sound')
   }
 
   override async alarm(): Promise<void> {
@@ -121,6 +128,7 @@ export class Repository extends DurableObject<Environment> {
     )
     if (outcome.state === 'gone') await this.#forget(address)
     if (!this.#store.isComplete()) await this.ctx.storage.setAlarm(Date.now() + RESUME_AFTER)
+    if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) await this.#sweep(address)
     return outcome
   }
 
@@ -157,12 +165,27 @@ export class Repository extends DurableObject<Environment> {
   }
 
   /** The record is gone: so is its mirror. */
-  async #forget({ did, rkey }: RepositoryAddress): Promise<void> {
+  async #forget(address: RepositoryAddress): Promise<void> {
     if (this.#store.head() === null) return
     this.#store.clear()
+    await this.#deleteObjects(address, () => true)
+  }
+
+  /** Deletes what pushes that were cut off, and packs that were replaced, have left in R2. */
+  async #sweep(address: RepositoryAddress): Promise<void> {
+    const prefix = repositoryPrefix(address.did, address.rkey)
+    const youngest = Date.now() - LEFTOVER_AFTER
+    await this.#deleteObjects(address, ({ key, uploaded }) => {
+      const id = key.slice(prefix.length).split('.')[0]!
+      return uploaded.getTime() < youngest && !this.#store.hasPack(id)
+    })
+  }
+
+  async #deleteObjects({ did, rkey }: RepositoryAddress, isLeftover: (object: R2Object) => boolean): Promise<void> {
     for (let cursor: string | undefined; ; ) {
       const page = await this.env.PACKS.list({ prefix: repositoryPrefix(did, rkey), ...(cursor ? { cursor } : {}) })
-      if (page.objects.length > 0) await this.env.PACKS.delete(page.objects.map(({ key }) => key))
+      const keys = page.objects.filter(isLeftover).map(({ key }) => key)
+      if (keys.length > 0) await this.env.PACKS.delete(keys)
       if (!page.truncated) return
       cursor = page.cursor
     }

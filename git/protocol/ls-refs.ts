@@ -58,7 +58,13 @@ export function* encodeLsRefs(request: LsRefsRequest, refs: AdvertisedRefs): Gen
 /** A fetch of many single refs sends a prefix for each: whole names are looked up, not compared one by one. */
 function prefixFilter(prefixes: readonly string[]): (name: string) => boolean {
   if (prefixes.length === 0) return () => true
-  const lengths = [...new Set(prefixes.map((prefix) => prefix.length))]
+  const lengths = [...new Set(prefixes.map((prefix) => prefix.length))].sort((a, b) => a - b)
   const known = new Set(prefixes)
-  return (name) => lengths.some((length) => length <= name.length && known.has(name.slice(0, length)))
+  return (name) => {
+    for (const length of lengths) {
+      if (length > name.length) return false
+      if (known.has(name.slice(0, length))) return true
+    }
+    return false
+  }
 }

@@ -65,7 +65,7 @@ export function negotiateV0(request: UploadRequest, store: NegotiationStore): Ro
   let last: Oid | null = null
   let lacksSome = false
   let ready = false
-  const canGiveUp = rememberBySize(commons, store)
+  const question = new GiveUpQuestion(commons, store)
   for (const oid of request.haves) {
     if (store.has(oid)) {
       commons.add(oid)
@@ -75,7 +75,7 @@ export function negotiateV0(request: UploadRequest, store: NegotiationStore): Ro
       else if (commons.size === 1 && lines.length === 0) lines.push(`ACK ${oid}\n`)
     } else {
       lacksSome = true
-      if (mode === 'single' || !canGiveUp()) continue
+      if (mode === 'single' || !question.ask()) continue
       if (mode === 'multi_ack_detailed') ready = true
       lines.push(`ACK ${oid} ${mode === 'multi_ack_detailed' ? 'ready' : 'continue'}\n`)
     }
@@ -85,7 +85,8 @@ export function negotiateV0(request: UploadRequest, store: NegotiationStore): Ro
     if (last === null) lines.push('NAK\n')
     else if (mode !== 'single') lines.push(`ACK ${last}\n`)
   } else {
-    if (mode === 'multi_ack_detailed' && last !== null && !lacksSome && canGiveUp()) {
+    const isOpen = !lacksSome || question.isExhausted
+    if (mode === 'multi_ack_detailed' && last !== null && !ready && isOpen && question.askOnceMore()) {
       ready = true
       lines.push(`ACK ${last} ready\n`)
     }
@@ -104,15 +105,39 @@ export function negotiateV0(request: UploadRequest, store: NegotiationStore): Ro
   }
 }
 
-/** The answer changes only when a common is added: a client may ask with thousands of haves that are not known. */
-function rememberBySize(commons: ReadonlySet<Oid>, store: NegotiationStore): () => boolean {
-  let size = 0
-  let answer = false
-  return () => {
-    if (commons.size !== size) {
-      size = commons.size
-      answer = answer || store.canGiveUp([...commons])
-    }
-    return answer
+/** How often it is asked in the middle of a round whether enough is known. git asks again and again. */
+const QUESTIONS_LIMIT = 16
+
+/**
+ * Whether enough is known to stop: asked only when a common has been added, and not often. A client may send thousands
+ * of haves, known and unknown in turn, and each answer costs what the commons before it do.
+ */
+class GiveUpQuestion {
+  readonly #commons: ReadonlySet<Oid>
+  readonly #store: NegotiationStore
+  #size = 0
+  #answer = false
+  #left = QUESTIONS_LIMIT
+
+  constructor(commons: ReadonlySet<Oid>, store: NegotiationStore) {
+    this.#commons = commons
+    this.#store = store
+  }
+
+  /** Whether there were commons that were not asked about. */
+  get isExhausted(): boolean {
+    return this.#left === 0 && this.#commons.size !== this.#size
+  }
+
+  ask(): boolean {
+    return this.#left > 0 ? this.askOnceMore() : this.#answer
+  }
+
+  askOnceMore(): boolean {
+    if (this.#answer || this.#commons.size === this.#size) return this.#answer
+    this.#left--
+    this.#size = this.#commons.size
+    this.#answer = this.#store.canGiveUp([...this.#commons])
+    return this.#answer
   }
 }

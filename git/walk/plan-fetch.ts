@@ -92,11 +92,17 @@ class FetchPlanner {
   }
 
   /** Selects an object, and notes what of it is to be followed. */
-  want(oid: Oid): void {
+  want(wanted: Oid): void {
+    let oid = wanted
+    for (let target = this.#wantOne(oid); target !== null; target = this.#wantOne(oid)) oid = target
+  }
+
+  /** @returns what a tag points at: it is wanted too. */
+  #wantOne(oid: Oid): Oid | null {
     const commit = this.#graph.find(oid)
     if (commit !== NO_COMMIT) {
       this.commits.push(commit)
-      return
+      return null
     }
     const place = findPlace(this.#graph.packs, oidToBytes(oid))
     if (place === NOWHERE) throw new MissingObjectError(oid)
@@ -105,17 +111,17 @@ class FetchPlanner {
         const target = this.#graph.tagTarget(oid)
         if (target === null) throw new MissingObjectError(oid)
         select(this.selection, place)
-        this.want(target.oid)
-        break
+        return target.oid
       }
       case TREE:
         this.#trees.push(oid)
-        break
+        return null
       case COMMIT:
         // No graph has it: its form is broken, so what it needs is unknown.
         throw new MissingObjectError(oid)
       default:
         select(this.selection, place)
+        return null
     }
   }
 

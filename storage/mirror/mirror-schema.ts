@@ -11,7 +11,8 @@ const STEPS: readonly string[] = [
      record text not null,
      head integer,
      version integer not null,
-     checked_at integer not null
+     checked_at integer not null,
+     swept_at integer not null
    );
    create table refs (
      name text primary key,
@@ -20,7 +21,8 @@ const STEPS: readonly string[] = [
      seq integer not null,
      pack text,
      shard integer,
-     shard_seq integer
+     shard_seq integer,
+     state text not null check (state in ('unchecked', 'sound', 'broken'))
    ) without rowid;
    create table packs (
      id text primary key,

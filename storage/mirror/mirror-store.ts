@@ -9,6 +9,14 @@ export interface MirrorPack extends ManifestPack {
   readonly state: 'wanted' | 'ready' | 'broken'
 }
 
+/** What the account's record says of a wanted pack. */
+export interface PackSource {
+  /** Blobs of the account, in order; null: the bytes were in the record, and are in R2 already. */
+  readonly blobs: readonly { readonly cid: string; readonly size: number }[] | null
+  /** Ids of the packs that it was made from. */
+  readonly replaces: readonly string[]
+}
+
 /** What is known of the repository itself. */
 export interface MirrorHead {
   readonly did: string
@@ -21,6 +29,12 @@ export interface MirrorHead {
   /** When the account was last read, in milliseconds since 1970. */
   readonly checkedAt: number
 }
+
+/**
+ * What is known of a ref's target. A push is checked before it lands; what strangers write into their records is
+ * `unchecked` until all packs are there, and `broken` if what it needs is in none of them.
+ */
+export type RefSoundness = 'unchecked' | 'sound' | 'broken'
 
 interface RefRow extends Record<string, SqlStorageValue> {
   name: string
@@ -72,12 +86,15 @@ export class MirrorStore {
     return { did, rkey, pds, record: JSON.parse(record) as RepoRecord, head, version, checkedAt: row.checked_at }
   }
 
-  /** What readers get; null if the account has not been read yet. Deleted refs and packs not taken in are left out. */
+  /**
+   * What readers get; null if the account has not been read yet. Deleted and broken refs are left out, and packs that
+   * have not been taken in.
+   */
   manifest(): Manifest | null {
     const head = this.head()
     if (head === null) return null
     const refs = this.#sql
-      .exec<RefRow>('select * from refs where target is not null order by name')
+      .exec<RefRow>("select * from refs where target is not null and state <> 'broken' order by name")
       .toArray()
       .map(({ name, target, peeled }) => ({ name, target: target!, peeled }))
     return {
@@ -111,9 +128,33 @@ export class MirrorStore {
     return this.#sql.exec('select 1 from packs where id = ?', id).toArray().length > 0
   }
 
-  /** Whether there is anything left to take in. */
+  /** Id of the newest pack that the mirror has heard of, or null. */
+  newestPack(): string | null {
+    return this.#sql.exec<{ id: string | null }>('select max(id) as id from packs').one().id
+  }
+
+  /** Whether all packs have been taken in and all refs checked. */
   isComplete(): boolean {
-    return this.#sql.exec("select 1 from packs where state = 'wanted' limit 1").toArray().length === 0
+    const open = `select 1 from packs where state = 'wanted' union all select 1 from refs where state = 'unchecked' limit 1`
+    return this.#sql.exec(open).toArray().length === 0
+  }
+
+  uncheckedRefs(): { readonly name: string; readonly target: string }[] {
+    return this.#sql
+      .exec<{ name: string; target: string }>("select name, target from refs where state = 'unchecked'")
+      .toArray()
+  }
+
+  /** Notes what has become of the unchecked refs: those named are broken, the others sound. */
+  settleRefs(broken: readonly string[]): void {
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(
+        `update refs set state = iif(name in (select value from json_each(?)), 'broken', 'sound')
+         where state = 'unchecked'`,
+        JSON.stringify(broken),
+      )
+      if (broken.length > 0) this.#bump()
+    })
   }
 
   /** Notes what the repository is; the version grows if that is news. */
@@ -124,7 +165,7 @@ export class MirrorStore {
       const isNews = before === null || JSON.stringify(before.record) !== record
       const shardHead = before?.head == null || (head.head ?? 0) > before.head ? head.head : before.head
       this.#sql.exec(
-        'insert or replace into mirror values (0, ?, ?, ?, ?, ?, ?, ?)',
+        'insert or replace into mirror values (0, ?, ?, ?, ?, ?, ?, ?, ?)',
         head.did,
         head.rkey,
         head.pds,
@@ -133,20 +174,29 @@ export class MirrorStore {
         // From the clock, so that a repository that was forgotten and came back never repeats a version.
         before === null ? Date.now() : before.version + (isNews ? 1 : 0),
         head.checkedAt,
+        this.#sweptAt() ?? head.checkedAt,
       )
     })
   }
 
+  /** Whether R2 has not been looked through for leftovers for so many milliseconds; if so, it counts as done now. */
+  isSweepDue(now: number, interval: number): boolean {
+    const sweptAt = this.#sweptAt()
+    if (sweptAt === null || now - sweptAt < interval) return false
+    this.#sql.exec('update mirror set swept_at = ?', now)
+    return true
+  }
+
   /** Moves refs forward. One whose seq is not ahead of what is here stays. @returns how many moved. */
-  advanceRefs(states: Iterable<RefState>): number {
+  advanceRefs(states: Iterable<RefState>, soundness: Exclude<RefSoundness, 'broken'>): number {
     return this.#storage.transactionSync(() => {
       let moved = 0
       for (const state of states) {
         const packed = state.at.kind === 'packed' ? state.at : null
         const cursor = this.#sql.exec(
-          `insert into refs values (?, ?, ?, ?, ?, ?, ?)
+          `insert into refs values (?, ?, ?, ?, ?, ?, ?, ?)
            on conflict (name) do update set target = excluded.target, peeled = excluded.peeled, seq = excluded.seq,
-             pack = excluded.pack, shard = excluded.shard, shard_seq = excluded.shard_seq
+             pack = excluded.pack, shard = excluded.shard, shard_seq = excluded.shard_seq, state = excluded.state
            where excluded.seq > refs.seq`,
           state.name,
           state.target,
@@ -155,6 +205,7 @@ export class MirrorStore {
           state.pack,
           packed?.shard ?? null,
           packed?.shardSeq ?? null,
+          state.target === null ? 'sound' : soundness,
         )
         moved += cursor.rowsWritten > 0 ? 1 : 0
       }
@@ -163,22 +214,24 @@ export class MirrorStore {
     })
   }
 
-  /** Notes a pack as wanted, unless it is here. `source` is what the account's record says of its bytes, as JSON. */
-  wantPack(pack: ManifestPack, source: string): void {
+  /** Notes a pack as wanted, unless it is here. */
+  wantPack(pack: ManifestPack, source: PackSource): void {
     this.#sql.exec(
       "insert into packs values (?, ?, ?, ?, 'wanted') on conflict (id) do nothing",
       pack.id,
       pack.size,
       pack.objects,
-      source,
+      JSON.stringify(source),
     )
   }
 
-  source(id: string): string | null {
-    return this.#sql.exec<{ source: string | null }>('select source from packs where id = ?', id).one().source
+  /** Where a wanted pack's bytes are. */
+  source(id: string): PackSource {
+    const { source } = this.#sql.exec<{ source: string }>('select source from packs where id = ?', id).one()
+    return JSON.parse(source) as PackSource
   }
 
-  /** Makes a pack whose files are all in R2 visible to readers. */
+  /** Makes a pack whose files are all in R2 visible to readers. It may hold what broken refs have lacked. */
   addPack(pack: ManifestPack): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec("insert or replace into packs values (?, ?, ?, null, 'ready')", pack.id, pack.size, pack.objects)
@@ -203,6 +256,10 @@ export class MirrorStore {
     this.#storage.transactionSync(() => {
       for (const table of ['mirror', 'refs', 'packs']) this.#sql.exec(`delete from ${table}`)
     })
+  }
+
+  #sweptAt(): number | null {
+    return this.#sql.exec<{ swept_at: number }>('select swept_at from mirror').toArray()[0]?.swept_at ?? null
   }
 
   #bump(): void {

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGuardedFetch, type GuardedFetch } from '../../atproto/network/guarded-fetch.ts'
-import { PdsClient, type Write } from '../../atproto/pds/pds-client.ts'
+import { PdsClient } from '../../atproto/pds/pds-client.ts'
+import type { Write } from '../../atproto/pds/write.ts'
 import { type Account, type Atmosphere, type AtmosphereOptions, startAtmosphere } from '../../dev/atmosphere.ts'
 
 /** A real PDS of its own, and an account on it. */

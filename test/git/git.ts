@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+/** For tests that start git dozens of times: a busy machine takes its time. */
+export const GIT_TIME = { timeout: 120_000 }
+
 /** A scratch repository of the real git, free of the machine's own configuration. */
 export class ScratchRepository {
   readonly path: string

@@ -38,7 +38,18 @@ const READ_AHEAD_SIZE = 128 * 1024
 /** Files that are opened at once. A Worker has six connections. */
 const READ_AHEAD_WIDTH = 8
 
+/** A tree has more entries than are packed. What has been sent by then is cut off, so that no one takes it for whole. */
+export class ArchiveTooLargeError extends Error {
+  override name = 'ArchiveTooLargeError'
+}
+
 const NOTHING = new Uint8Array(0)
+
+/**
+ * More entries than this are not packed: a small repository can name the same trees over and over and unfold without
+ * end. The largest of real trees (Linux) has 100,000; a zip holds about 120 bytes an entry until its end.
+ */
+const MAX_ENTRIES = 250_000
 
 /** What is in an archive of a tree: a directory named `prefix` and all below it, in tree order. */
 export async function* archiveEntries(
@@ -48,7 +59,17 @@ export async function* archiveEntries(
 ): AsyncGenerator<ArchiveEntry, void, undefined> {
   const root = new TextEncoder().encode(prefix)
   yield { name: joinPath(root, NOTHING), mode: DIRECTORY_MODE, content: null }
-  yield* mapAhead(walkTree(objects, tree), READ_AHEAD_WIDTH, (entry) => openEntry(objects, entry, root))
+  yield* mapAhead(atMost(walkTree(objects, tree), MAX_ENTRIES), READ_AHEAD_WIDTH, (entry) =>
+    openEntry(objects, entry, root),
+  )
+}
+
+async function* atMost<T>(items: AsyncIterable<T>, limit: number): AsyncGenerator<T, void, undefined> {
+  let count = 0
+  for await (const item of items) {
+    if (++count > limit) throw new ArchiveTooLargeError(`an archive holds at most ${limit} entries`)
+    yield item
+  }
 }
 
 async function openEntry(objects: RepositoryObjects, entry: WalkedEntry, root: Uint8Array): Promise<ArchiveEntry> {

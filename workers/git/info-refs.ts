@@ -39,7 +39,7 @@ export async function infoRefs(
 const EMPTY = { head: { branch: 'refs/heads/main', target: null }, refs: [] }
 
 async function refsOf(mirror: Mirror): Promise<{ head: ReturnType<typeof resolveHead>; refs: Manifest['refs'] }> {
-  const { manifest } = await mirror.manifest()
+  const manifest = await mirror.refsManifest()
   return { head: resolveHead(manifest.refs, manifest.defaultBranch), refs: manifest.refs }
 }
 

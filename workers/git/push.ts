@@ -94,7 +94,7 @@ export class Push {
   async #takePack(chunks: AsyncIterable<Uint8Array>, manifest: Manifest | null) {
     const { PACKS, MAX_PUSH_BYTES } = this.#context.environment
     const { did, rkey, pds } = this.#mirror.address
-    const id = tids.next()
+    const id = tids.next(manifest?.packs.at(-1)?.id)
     const keys = packKeys(did, rkey, id)
     const client = createPdsClient(this.#context.environment, pds, did)
     const intake = new PackIntake({

@@ -60,7 +60,7 @@ async function answerV2(mirror: Mirror, reader: PktLineReader): Promise<Response
   if (command === null) return streamedResponse(RESULT_TYPE, nothing())
   if (command.command === 'ls-refs') {
     const wanted = await readLsRefsRequest(reader, command)
-    const { manifest } = await mirror.manifest()
+    const manifest = await mirror.refsManifest()
     const head = resolveHead(manifest.refs, manifest.defaultBranch)
     return streamedResponse(RESULT_TYPE, toAsync(encodeLsRefs(wanted, { head, refs: manifest.refs })))
   }
@@ -224,8 +224,6 @@ async function* answerFetch(mirror: Mirror, fetch: Fetch): AsyncGenerator<Uint8A
 
 /** Waits for a mirror that is still being filled, and tells how it goes where the client can be told. */
 async function* mirrored(mirror: Mirror, fetch: Fetch, isInBand: boolean): AsyncGenerator<Uint8Array, Manifest> {
-  const first = await mirror.manifest()
-  if (first.isComplete) return first.manifest
   const work = withProgress((tell) => mirror.completeManifest(tell))
   let step = await work.next()
   for (; !step.done; step = await work.next()) {

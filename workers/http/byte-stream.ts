@@ -66,20 +66,28 @@ export function withLength(stream: ReadableStream<Uint8Array>, length: number): 
 /** Chunks are gathered up to this size before they are handed on, in bytes: small ones cost as much as large ones. */
 const GATHERED_BYTES = 64 * 1024
 
-/** A stream of what a generator gives. It asks the generator only as fast as it is read, and ends it when cancelled. */
+/** Joins small chunks to larger ones. */
+export async function* gatherChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let gathered: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    gathered.push(chunk)
+    length += chunk.length
+    if (length < GATHERED_BYTES) continue
+    yield joinChunks(gathered, length)
+    gathered = []
+    length = 0
+  }
+  if (length > 0) yield joinChunks(gathered, length)
+}
+
+/** A stream of what a generator gives: it is asked only as fast as the stream is read, and ended when that is cancelled. */
 export function streamChunks(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const gathered: Uint8Array[] = []
-      let length = 0
-      while (length < GATHERED_BYTES) {
-        const { done, value } = await chunks.next()
-        if (done) break
-        gathered.push(value)
-        length += value.length
-      }
-      if (length > 0) controller.enqueue(joinChunks(gathered, length))
-      if (length < GATHERED_BYTES) controller.close()
+      const { done, value } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
     },
     async cancel() {
       await chunks.return()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type LandDeps, land } from '../../../atproto/account/land.ts'
 import type { Landing, LandingResult, RefMove } from '../../../atproto/account/landing.ts'
 import { readRepository, type StoredRepository } from '../../../atproto/account/read-repository.ts'
-import { PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
+import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
 import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
 import { packKey, refsKey } from '../../../atproto/records/record-keys.ts'
 import type { PackRecord, RepoRecord } from '../../../atproto/records/record-types.ts'
@@ -254,7 +254,7 @@ describe('a landing whose answer is lost', () => {
           local.atmosphere.loseNextAnswer(APPLY_WRITES)
           return local.applyWrites(writes)
         }
-      : faulty('after', 1)
+      : faulty('after', 1, () => Promise.reject(new PdsError('pds.test', 500, 'InternalServerError', '', null)))
     const requests = await local.requestsOf(async () => {
       const result = await land(deps({ applyWrites }), landing(repo, [move(MAIN, main, oid(2))]))
       expect(landedState(result)).toMatchObject({ seq: 2, target: oid(2) })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listRange } from '../../../atproto/account/list-range.ts'
-import type { Write } from '../../../atproto/pds/pds-client.ts'
 import { PdsError } from '../../../atproto/pds/pds-error.ts'
+import type { Write } from '../../../atproto/pds/write.ts'
 import { type LocalAccount, startLocalAccount } from '../local-account.ts'
 
 /** What the storage format builds on, asked of the reference PDS itself. */

@@ -18,12 +18,13 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => local[Symbol.asyncDispose]())
 
-async function openAccount(kept: MemoryStore = store): Promise<Account> {
+/** @param later hours by which its clock is ahead: access tokens of the reference PDS are good for two. */
+async function openAccount(kept: MemoryStore = store, later = 0): Promise<Account> {
   const { did } = local.account
   const pds = local.atmosphere.pdsUrl
   const client = new PdsClient({ service: pds, fetch: local.fetch, account: did })
   const sealingKey = await importSealingKey(Buffer.alloc(32, 7).toString('base64'))
-  return new Account({ did, pds, store: kept, sealingKey, client, tids, now: Date.now })
+  return new Account({ did, pds, store: kept, sealingKey, client, tids, now: () => Date.now() + later * 3_600_000 })
 }
 
 function landing(overrides: Partial<Landing>): Landing {
@@ -86,6 +87,27 @@ test('ten pushes that create ten branches at once are ten requests', async () =>
     for (const answer of answers) expect(answer).toMatchObject({ ok: true, result: { moves: [{ outcome: 'landed' }] } })
   })
   expect(requests).toEqual(Array(10).fill('com.atproto.repo.applyWrites'))
+})
+
+test('a session lives on by refreshing, until its app password is revoked', async () => {
+  const kept = new MemoryStore()
+  const password = await local.atmosphere.createAppPassword(local.account, 'stolen')
+  expect(await (await openAccount(kept)).authenticate(password)).toEqual({ ok: true })
+  const account = await openAccount(kept, 3)
+  const refreshed = await local.requestsOf(async () => {
+    expect(await account.land(create('after-refresh'))).toMatchObject({ ok: true, result: { repository: 'created' } })
+  })
+  expect(refreshed.filter((path) => path.startsWith('com.atproto.server.'))).toEqual([
+    'com.atproto.server.refreshSession',
+  ])
+  await fetch(`${local.atmosphere.pdsUrl}/xrpc/com.atproto.server.revokeAppPassword`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${local.account.accessJwt}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'stolen' }),
+  })
+  const later = await openAccount(kept, 6)
+  expect(await later.land(create('after-revocation'))).toMatchObject({ ok: false, reason: 'signed-out' })
+  expect(await later.authenticate(password)).toMatchObject({ ok: false, reason: 'wrong-password' })
 })
 
 test('an account that nobody has signed in to says so', async () => {

@@ -199,7 +199,7 @@ describe('withToken', () => {
   test('refreshes a token before it ends', async () => {
     const one = keeper()
     const { createSession } = pds
-    const payload = Buffer.from(JSON.stringify({ exp: clock / 1000 + 120 })).toString('base64url')
+    const payload = Buffer.from(JSON.stringify({ iat: 1000, exp: 1120 })).toString('base64url')
     pds.createSession = async (account) => ({
       ...(await createSession.call(pds, account)),
       accessJwt: `h.${payload}.s`,

@@ -3,7 +3,7 @@ import type { Oid } from '../../../git/bytes/oid.ts'
 import type { CommitGraph } from '../../../git/graph/commit-graph.ts'
 import { NO_COMMIT, RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { COMMIT, TAG } from '../../../git/object/object-type.ts'
-import { ScratchRepository } from '../git.ts'
+import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { LogGraph } from '../log-graph.ts'
 import { ingest, ingestAll, packOf, seededRandom } from '../packs.ts'
 import { randomHistory } from '../random-history.ts'
@@ -35,7 +35,7 @@ function line(repository: ScratchRepository, length: number): { commits: Oid[]; 
   return { commits, packs }
 }
 
-describe('RepositoryGraph', () => {
+describe('RepositoryGraph', GIT_TIME, () => {
   it.each([11, 12, 13])('knows of a random history what git knows (seed %i)', async (seed) => {
     using history = randomHistory(seededRandom(seed), 60)
     const { repository, commits } = history

@@ -12,7 +12,7 @@ import type { Selection } from '../../../git/pack/object-place.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
 import { type WritePackOptions, writePack } from '../../../git/pack/write-pack.ts'
 import { planFetch } from '../../../git/walk/plan-fetch.ts'
-import { ScratchRepository } from '../git.ts'
+import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { ingest, ingestAll, packOf, seededRandom } from '../packs.ts'
 import { concat } from '../protocol/wire.ts'
 
@@ -141,7 +141,7 @@ function refDelta(base: Oid, baseSize: number, text: string): Uint8Array {
   return concat([encodeEntryHeader(REF_DELTA, delta.length), oidToBytes(base), deflateSync(delta)])
 }
 
-describe('writePack', () => {
+describe('writePack', GIT_TIME, () => {
   it('sends a pack as it is when all of it is wanted', async () => {
     using repository = new ScratchRepository()
     versions(repository, 30, 5000)

@@ -155,6 +155,24 @@ describe('v0', () => {
     expect(asked).toBe(1)
   })
 
+  it('does not ask after each of thousands of haves, and still sees in the end that it is enough', () => {
+    let asked = 0
+    const known = Array.from({ length: 5000 }, (_, i) => i.toString(16).padStart(40, '0'))
+    const round = negotiateV0(
+      request(
+        'multi_ack_detailed no-done',
+        known.flatMap((id) => [id, UNKNOWN]),
+      ),
+      store((commons) => {
+        asked++
+        return commons.length === known.length
+      }),
+    )
+    expect(asked).toBeLessThan(20)
+    expect(round.sendsPack).toBe(true)
+    expect(lines(round)).toContain(`ACK ${known.at(-1)} ready\n`)
+  })
+
   it('answers nothing to a request that wants nothing', () => {
     const round = negotiateV0({ ...request('multi_ack', [KNOWN]), wants: [] }, always)
     expect(round.sendsPack).toBe(false)

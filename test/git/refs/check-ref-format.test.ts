@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { isPushableRef, isRefName } from '../../../git/refs/check-ref-format.ts'
+import { GIT_TIME } from '../git.ts'
 
 const PARTS = [
   ...[
@@ -43,7 +44,7 @@ const PARTS = [
   ...['a&b', "quo'te", 'a"b', 'x@y', 'a=b', '20240101', 'deadbeef', 'HEAD', ''],
 ]
 
-describe('isRefName', () => {
+describe('isRefName', GIT_TIME, () => {
   it('agrees with git', () => {
     const names = PARTS.flatMap((part) => [part, `refs/heads/${part}`, `${part}/x`, `refs/${part}/x`, `a/${part}.`])
     for (const name of new Set(names)) {
