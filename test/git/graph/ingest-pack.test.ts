@@ -53,7 +53,10 @@ const inner = tree(['100644', 'a', a.oid])
 const root = tree(['100644', 'b', b.oid], ['40000', 'dir', inner.oid])
 const first = commit(root.oid)
 
-describe('the graph of a pack', () => {
+/** Some packs have tens of thousands of entries. */
+const TIMEOUT_MS = 30_000
+
+describe('the graph of a pack', { timeout: TIMEOUT_MS }, () => {
   it('lists for a commit what is new in it', async () => {
     const c = blob('c')
     const changed = tree(['100644', 'b', b.oid], ['100644', 'c', c.oid], ['40000', 'dir', inner.oid])

@@ -49,7 +49,10 @@ async function textsOf(pack: TestPack, earlier: readonly TestPack[] = []): Promi
   return texts
 }
 
-describe('resolveDeltas', () => {
+/** Some packs have tens of thousands of entries. */
+const TIMEOUT_MS = 30_000
+
+describe('resolveDeltas', { timeout: TIMEOUT_MS }, () => {
   it('resolves ofs-deltas on deltas, of the type of the base at the bottom', async () => {
     const pack = await ingest(
       buildPack(

@@ -54,7 +54,10 @@ function headerOf(count: number): Uint8Array {
   return buildPack([], { count })
 }
 
-describe('scanPack', () => {
+/** Some packs have tens of thousands of entries. */
+const TIMEOUT_MS = 30_000
+
+describe('scanPack', { timeout: TIMEOUT_MS }, () => {
   const onHello = delta(5, 8, copy(0, 5), insert('abc'))
   const hello = blobEntry('hello')
   const entries = [
