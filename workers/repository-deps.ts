@@ -34,7 +34,7 @@ async function open(context: RequestContext, reference: RepositoryReference): Pr
 
 async function locate(context: RequestContext, reference: RepositoryReference): Promise<Located | null> {
   return orNull(async () => {
-    if ('name' in reference) return context.locate(reference.actor, reference.name)
+    if ('name' in reference) return context.locate(reference.actor, reference.name.replace(/\.git$/, ''))
     const identity = await context.resolveActor(reference.did)
     const entry = await context.getRepository(identity, reference.rkey)
     return entry && { identity, entry }
