@@ -4,7 +4,7 @@ import type { Repository } from '../durable-objects/repository/repository.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
-import { openPacks } from '../storage/packs/open-packs.ts'
+import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
 import type { RequestContext } from './request-context.ts'
@@ -15,15 +15,20 @@ const WAIT_BYTES = 8 * 1024 * 1024
 const MANIFESTS_KEPT = 50
 const kept = new Map<string, Manifest>()
 
+/** Readers have the account looked at when the mirror is old; a writer learns by its write whether it was. */
+export type MirrorRole = 'reader' | 'writer'
+
 /** How a request reaches the mirror of one repository. */
 export class Mirror {
   readonly address: RepositoryAddress
   readonly stub: DurableObjectStub<Repository>
   readonly #context: RequestContext
   readonly #actor: string
+  readonly #role: MirrorRole
 
-  constructor(context: RequestContext, identity: Identity, rkey: string) {
+  constructor(context: RequestContext, identity: Identity, rkey: string, role: MirrorRole = 'reader') {
     this.#context = context
+    this.#role = role
     this.#actor = identity.handle ?? identity.did
     this.address = { did: identity.did, rkey, pds: identity.pds }
     const { REPOSITORY } = context.environment
@@ -56,7 +61,11 @@ export class Mirror {
   async #ask(): Promise<{ manifest: Manifest; isComplete: boolean; wantedBytes: number }> {
     const key = `${this.address.did}/${this.address.rkey}`
     const known = kept.get(key)
-    const answer = await this.stub.manifest({ ...this.address, knownVersion: known?.version ?? null })
+    const answer = await this.stub.manifest({
+      ...this.address,
+      knownVersion: known?.version ?? null,
+      mayRecheck: this.#role === 'reader',
+    })
     switch (answer.state) {
       case 'unchanged':
         return { manifest: known!, isComplete: true, wantedBytes: 0 }
@@ -91,13 +100,12 @@ export class Mirror {
   }
 
   /** The repository's objects, by a manifest. */
-  async view(manifest: Manifest): Promise<RepositoryView & { packs: HandledPacks }> {
+  async view(manifest: Manifest): Promise<RepositoryView> {
     const packs = await this.packs(manifest)
     let graph: Promise<RepositoryGraph> | null = null
     return {
       manifest,
       actor: this.#actor,
-      packs,
       objects: new PackedObjects(packs),
       graph: () => {
         graph ??= withGraphs(packs).then((handles) => RepositoryGraph.of(handles))
@@ -106,16 +114,9 @@ export class Mirror {
     }
   }
 
-  packs(manifest: Manifest): Promise<HandledPacks> {
+  packs(manifest: Manifest): Promise<OpenPack[]> {
     return openPacks(this.#context.environment.PACKS, manifest.did, manifest.rkey, manifest.packs)
   }
-}
-
-type HandledPacks = Awaited<ReturnType<typeof openPacks>>
-
-/** The packs with their graphs read. */
-export async function withGraphs(packs: HandledPacks) {
-  return Promise.all(packs.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
 }
 
 function keep(key: string, manifest: Manifest): void {

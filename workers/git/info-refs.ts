@@ -26,7 +26,7 @@ export async function infoRefs(
   }
   if (service === 'git-receive-pack') {
     const { identity, entry } = await requirePushTarget(context, request, actor, name)
-    const refs = entry === null ? EMPTY : await refsOf(new Mirror(context, identity, entry.rkey))
+    const refs = entry === null ? EMPTY : await refsOf(new Mirror(context, identity, entry.rkey, 'writer'))
     return advertisement(service, advertiseReceivePack(refs))
   }
   const { identity, entry } = await context.locate(actor, name)

@@ -78,8 +78,10 @@ export class PackIntake {
     return { parts }
   }
 
+  /** Leaves nothing in R2: no record has named the pack yet, so nobody else can know of it. */
   async abort(reason: unknown): Promise<void> {
     await Promise.all([this.#upload.abort(), this.#parts?.abort(reason)])
+    if (this.#range !== null) await this.#options.bucket.delete(this.#options.key)
   }
 
   async #sendOn(chunk: Uint8Array): Promise<void> {
