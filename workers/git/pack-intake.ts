@@ -1,6 +1,7 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
 import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
+import { concatBytes } from '../../git/bytes/concat.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
@@ -70,7 +71,7 @@ export class PackIntake {
 
   /** What the record says of the pack's bytes. Parts that went wrong on their way are sent again. */
   async stored(): Promise<Pick<PackRecord, 'bytes'> | Pick<PackRecord, 'parts'>> {
-    if (this.#inline !== null) return { bytes: concat(this.#inline) }
+    if (this.#inline !== null) return { bytes: concatBytes(this.#inline) }
     const range = await this.complete()
     const sent = await this.#parts!.finish()
     const parts: BlobRef[] = []
@@ -100,14 +101,4 @@ export class PackIntake {
     const length = Math.min(this.#partBytes, range.size - offset)
     return this.#options.client.uploadBlob(range.stream(offset, length), await this.#options.token())
   }
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
