@@ -1,4 +1,5 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
+import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from './answers.ts'
 import { type IngestDeps, PackMovedError } from './ingest-record.ts'
 import { ingestWanted } from './ingest-wanted.ts'
@@ -14,6 +15,8 @@ const FAILURE_LIMIT = 18
 export interface FillDeps extends IngestDeps {
   /** Reads all of the account again: what it said of its packs is not true any more. */
   readAll(): Promise<ReadAccountOutcome>
+  /** Has what R2 has lost of the mirror wanted again. */
+  restore(): Promise<ReadAccountOutcome>
   /** Has the mirror filled later, by itself. @param pause in milliseconds */
   resumeLater(pause: number): Promise<void>
 }
@@ -50,8 +53,8 @@ async function ingestOrMove(
     await ingestWanted(deps, address, onProgress)
     return false
   } catch (error) {
-    if (!(error instanceof PackMovedError)) throw error
-    const outcome = await deps.readAll()
+    if (!(error instanceof PackMovedError || error instanceof ObjectGoneError)) throw error
+    const outcome = await (error instanceof PackMovedError ? deps.readAll() : deps.restore())
     if (outcome.state !== 'read') throw error
     return true
   }

@@ -1,5 +1,6 @@
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
-import { packIdOf, repositoryPrefix } from '../../storage/packs/pack-keys.ts'
+import { listObjects } from '../../storage/packs/list-objects.ts'
+import { packIdOf } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
 
 /** What is younger than this may belong to a push under way. Milliseconds. */
@@ -28,12 +29,8 @@ async function deleteObjects(
   { did, rkey }: RepositoryAddress,
   isLeftover: (object: R2Object) => boolean,
 ): Promise<void> {
-  const prefix = repositoryPrefix(did, rkey)
-  for (let cursor: string | undefined; ; ) {
-    const page = await bucket.list({ prefix, ...(cursor === undefined ? {} : { cursor }) })
-    const keys = page.objects.filter(isLeftover).map(({ key }) => key)
+  for await (const objects of listObjects(bucket, did, rkey)) {
+    const keys = objects.filter(isLeftover).map(({ key }) => key)
     if (keys.length > 0) await bucket.delete(keys)
-    if (!page.truncated) return
-    cursor = page.cursor
   }
 }

@@ -23,18 +23,21 @@ export type ReadRange = 'newer' | 'all'
 /**
  * Brings a mirror's rows up to what the account says now: refs moved forward, new packs wanted; where all is listed,
  * wanted packs that the account has no more are given up. Safe to repeat, and to run beside a push.
+ *
+ * @param lost ids of packs whose files are gone: they are wanted again, where the account still has them. Goes with `all`
  */
 export async function readAccount(
   deps: ReadAccountDeps,
   address: RepositoryAddress,
   range: ReadRange,
+  lost: ReadonlySet<string> = NONE,
 ): Promise<ReadAccountOutcome> {
   const { did, rkey } = address
   try {
-    const reading = await readWhatIsNew(deps, address, range)
+    const reading = await readWhatIsNew(deps, address, range, lost)
     if (reading === null) return { state: 'gone' }
     for (const { uri, reason } of reading.stored.skipped) deps.log('record-skipped', { uri, reason })
-    takeOver(deps, address, reading)
+    takeOver(deps, address, reading, lost)
     return { state: 'read' }
   } catch (error) {
     if (!(error instanceof PdsUnreachableError || error instanceof PdsError)) throw error
@@ -44,13 +47,20 @@ export async function readAccount(
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 interface Reading {
   readonly stored: StoredRepository
   readonly isWhole: boolean
 }
 
 /** All rows at once: a reader who comes while bytes are being kept must not find refs without their packs, or no refs. */
-function takeOver({ store, now }: ReadAccountDeps, address: RepositoryAddress, { stored, isWhole }: Reading): void {
+function takeOver(
+  { store, now }: ReadAccountDeps,
+  address: RepositoryAddress,
+  { stored, isWhole }: Reading,
+  lost: ReadonlySet<string>,
+): void {
   const { did, rkey, pds } = address
   store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: now() })
   const listed = new Set<string>()
@@ -58,13 +68,13 @@ function takeOver({ store, now }: ReadAccountDeps, address: RepositoryAddress, {
     const id = packId(pack.rkey)
     listed.add(id)
     const { size, objects } = pack.record
-    store.wantPack({ id, size, objects }, packSource(pack.record))
+    if (lost.has(id)) store.wantAgain({ id, size, objects }, packSource(pack.record))
+    else store.wantPack({ id, size, objects }, packSource(pack.record))
   }
   if (isWhole) {
-    const missing = [...store.packs('wanted').map(({ id }) => id), ...namedPacks(stored)].filter((id) => {
-      return !listed.has(id) && ['wanted', null].includes(store.packState(id))
-    })
-    store.markGone(missing)
+    const wanted = store.packs('wanted').map(({ id }) => id)
+    const unheardOf = namedPacks(stored).filter((id) => store.packState(id) === null)
+    store.markGone([...lost, ...wanted, ...unheardOf].filter((id) => !listed.has(id)))
   }
   store.advanceRefs(stored.refs.values(), 'unchecked')
 }
@@ -78,11 +88,13 @@ async function readWhatIsNew(
   deps: ReadAccountDeps,
   { did, rkey }: RepositoryAddress,
   range: ReadRange,
+  lost: ReadonlySet<string>,
 ): Promise<Reading | null> {
   const { store, client } = deps
   const takeBytes = async (key: string, bytes: Uint8Array) => {
-    const state = store.packState(packId(key))
-    if (state !== 'ready' && state !== 'broken') await deps.keepInlinePack(packId(key), bytes)
+    const id = packId(key)
+    const state = store.packState(id)
+    if (lost.has(id) || (state !== 'ready' && state !== 'broken')) await deps.keepInlinePack(id, bytes)
   }
   const newest = range === 'all' ? null : store.newestPack()
   if (newest !== null) {

@@ -16,6 +16,7 @@ import type {
 import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
+import { findLostPacks } from './lost-packs.ts'
 import { type ReadRange, readAccount } from './read-account.ts'
 
 /** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
@@ -31,6 +32,7 @@ export class Repository extends DurableObject<Environment> {
   readonly #store: MirrorStore
   readonly #followers = new Followers()
   #reading: Promise<ReadAccountOutcome> | null = null
+  #restoring: Promise<ReadAccountOutcome> | null = null
   #ingesting: Promise<void> | null = null
   /** When the account was last asked, whether or not it answered. */
   #askedAt = 0
@@ -54,6 +56,14 @@ export class Repository extends DurableObject<Environment> {
   /** Reads the account now, for a writer who found that the mirror is behind. */
   async refresh(address: RepositoryAddress): Promise<ReadAccountOutcome> {
     return this.#read(address)
+  }
+
+  /** A reader has met a pack whose files are not all in R2: R2 is a cache, so what is lost is read again. */
+  restore(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    this.#restoring ??= this.#restoreOnce(address).finally(() => {
+      this.#restoring = null
+    })
+    return this.#restoring
   }
 
   /** Takes in what is wanted, if nobody does yet, and tells how it goes: lines of JSON, see `IngestNews`. */
@@ -89,9 +99,13 @@ export class Repository extends DurableObject<Environment> {
   }
 
   /** One reading at a time; those who come meanwhile share it, unless they need all where it lists what is newer. */
-  #read(address: RepositoryAddress, range: ReadRange = 'newer'): Promise<ReadAccountOutcome> {
+  #read(
+    address: RepositoryAddress,
+    range: ReadRange = 'newer',
+    lost?: ReadonlySet<string>,
+  ): Promise<ReadAccountOutcome> {
     if (this.#reading !== null && range === 'newer') return this.#reading
-    const reading = this.#readAfter(this.#reading, address, range).finally(() => {
+    const reading = this.#readAfter(this.#reading, address, range, lost).finally(() => {
       if (this.#reading === reading) this.#reading = null
     })
     this.#reading = reading
@@ -102,6 +116,7 @@ export class Repository extends DurableObject<Environment> {
     before: Promise<unknown> | null,
     address: RepositoryAddress,
     range: ReadRange,
+    lost?: ReadonlySet<string>,
   ): Promise<ReadAccountOutcome> {
     await Promise.allSettled([before])
     this.#askedAt = Date.now()
@@ -118,12 +133,20 @@ export class Repository extends DurableObject<Environment> {
       },
       address,
       range,
+      lost,
     )
     if (outcome.state === 'gone') await this.#forget(address)
     // Whoever had it read may go away without having it filled.
     if (!this.#store.isComplete()) await this.#resumeLater(resumePause(0)!)
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) this.ctx.waitUntil(this.#sweep(address))
     return outcome
+  }
+
+  async #restoreOnce(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    const lost = await findLostPacks(this.env.PACKS, this.#store, address)
+    if (lost.size === 0) return { state: 'read' }
+    log('packs-lost', { did: address.did, rkey: address.rkey, packs: [...lost] })
+    return this.#read(address, 'all', lost)
   }
 
   async #sweep(address: RepositoryAddress): Promise<void> {
@@ -149,6 +172,7 @@ export class Repository extends DurableObject<Environment> {
       bucket: this.env.PACKS,
       log,
       readAll: () => this.#read(address, 'all'),
+      restore: () => this.restore(address),
       resumeLater: (pause: number) => this.#resumeLater(pause),
     }
     const last = await fillMirror(deps, address, (progress) => this.#followers.tell({ progress }))

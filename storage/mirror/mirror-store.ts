@@ -233,6 +233,17 @@ export class MirrorStore {
     )
   }
 
+  /** The same of a pack whose files are lost: it is taken in once more. */
+  wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
+    this.#sql.exec(
+      "insert or replace into packs values (?, ?, ?, ?, 'wanted')",
+      id,
+      size,
+      objects,
+      JSON.stringify(source),
+    )
+  }
+
   /** Where a wanted pack's bytes are; null if it is not wanted any more. */
   source(id: string): PackSource | null {
     const [row] = this.#sql

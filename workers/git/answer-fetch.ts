@@ -1,4 +1,3 @@
-import { log } from '../../durable-objects/log.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
@@ -11,7 +10,7 @@ import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protoc
 import { planFetch } from '../../git/walk/plan-fetch.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
-import { HttpError } from '../http/http-error.ts'
+import { httpErrorFrom } from '../http/error-from.ts'
 import type { Mirror } from '../mirror.ts'
 import type { FetchForm } from './fetch-forms.ts'
 import { FLUSH_PACKET } from './git-request.ts'
@@ -72,9 +71,7 @@ async function* framedPack(pack: WrittenPack, { bandLimit, noProgress }: FetchFo
 
 /** Says what went wrong to a client that has had its headers: as an `ERR` line, or in the error band of the pack. */
 function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
-  const isForClient =
-    error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
-  if (!isForClient) log('fetch-failed', { reason: String(error), stack: (error as Error).stack })
-  const message = isForClient ? error.message : 'the server failed; try again'
+  const { message } =
+    error instanceof ProtocolError || error instanceof MissingObjectError ? error : httpErrorFrom(error)
   return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : errorLine(message)
 }

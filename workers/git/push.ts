@@ -96,10 +96,12 @@ export class Push {
       client,
       limit: readPushLimit(environment),
       blobLimit: async () => (await client.describeServer()).blobUploadLimit,
-      token: async () => {
-        const answer = await this.#context.accountWriter(did).accessToken({ did, pds })
+      token: async (refused) => {
+        const address = { did, pds, ...(refused === undefined ? {} : { refused }) }
+        const answer = await this.#context.accountWriter(did).accessToken(address)
         if (answer.ok) return answer.token
-        throw new HttpError(503, 'UpstreamUnavailable', answer.message)
+        const headers = answer.retryAfterSeconds === null ? {} : { 'Retry-After': `${answer.retryAfterSeconds}` }
+        throw new HttpError(503, 'UpstreamUnavailable', answer.message, headers)
       },
     })
   }
@@ -192,7 +194,8 @@ export class Push {
       pack?.putFiles(),
     ])
     if (answer.status === 'rejected') {
-      log('landing-failed', { did: landing.did, repo: landing.repo, reason: String(answer.reason) })
+      log('landing-cut-short', { did: landing.did, repo: landing.repo, reason: String(answer.reason) })
+      this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
       return failed(landing, 'the server failed; whether the push has arrived is not known, fetch to see', null, true)
     }
     if (!answer.value.ok) return failed(landing, answer.value.message, answer.value.retryAfterSeconds, false)

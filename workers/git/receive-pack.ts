@@ -2,7 +2,9 @@ import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { type ReceiveRequest, readReceiveRequest } from '../../git/protocol/receive-request.ts'
 import { encodeReport, type ReportStatus, reportVersion } from '../../git/protocol/report-status.ts'
 import { BAND_DATA, BAND_PROGRESS, sideBand, sideBandLimit } from '../../git/protocol/side-band.ts'
+import { drain, readToEnd } from '../http/byte-stream.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
+import type { HttpError } from '../http/http-error.ts'
 import type { RequestContext } from '../request-context.ts'
 import { readCredentials } from './basic-auth.ts'
 import { emptyResponse, FLUSH_PACKET, requestBody, requireContentType, streamedResponse } from './git-request.ts'
@@ -63,11 +65,12 @@ async function runPush(
   reader: PktLineReader,
   tell: (line: string) => void,
 ): Promise<ReportStatus> {
+  const pack = readToEnd(reader.rest())
   try {
-    return await new Push(context, target, received, tell).run(reader.rest())
+    return await new Push(context, target, received, tell).run(pack)
   } catch (error) {
-    const { status, message } = httpErrorFrom(error)
-    const reason = status === 500 ? 'the server failed; nothing was written, push again' : message
+    const known = httpErrorFrom(error)
+    const reason = known.status === 500 ? 'the server failed; nothing was written, push again' : inWords(known)
     const decoder = new TextDecoder()
     const commands = received.commands.map((command) => ({
       ok: false as const,
@@ -75,7 +78,16 @@ async function runPush(
       reason,
     }))
     return { unpackError: reason, commands }
+  } finally {
+    // Where the push was refused before its pack was looked at.
+    await drain(pack)
   }
+}
+
+/** A report has no headers. */
+function inWords({ message, headers }: HttpError): string {
+  const seconds = headers['Retry-After']
+  return seconds === undefined ? message : `${message} (try again in ${seconds} s)`
 }
 
 async function isProbe(request: Request): Promise<boolean> {

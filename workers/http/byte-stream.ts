@@ -65,6 +65,35 @@ export function withLength(stream: ReadableStream<Uint8Array>, length: number): 
   return stream.pipeThrough(new FixedLengthStream(length))
 }
 
+/**
+ * The same chunks; where whoever takes them leaves early, the others are read and dropped. A client that is still
+ * sending when it is answered breaks off, and does not show the answer.
+ */
+export async function* readToEnd(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const source = chunks[Symbol.asyncIterator]()
+  let isAtEnd = false
+  const next = async () => {
+    isAtEnd = true
+    const step = await source.next()
+    isAtEnd = step.done === true
+    return step
+  }
+  try {
+    for (let step = await next(); !step.done; step = await next()) yield step.value
+  } finally {
+    try {
+      while (!isAtEnd) await next()
+    } catch {
+      // Whoever was to have these chunks has left, and has a reason of its own to tell.
+    }
+  }
+}
+
+/** Reads what is left, and drops it. */
+export async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of readToEnd(chunks)) break
+}
+
 /** Chunks are gathered up to this size before they are handed on, in bytes: small ones cost as much as large ones. */
 const GATHERED_BYTES = 64 * 1024
 

@@ -3,6 +3,7 @@ import { log } from '../../durable-objects/log.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
 import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
+import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import { HttpError } from './http-error.ts'
 
 /** When a client is to come back where the PDS did not say. Seconds. */
@@ -19,6 +20,11 @@ export function httpErrorFrom(error: unknown): HttpError {
   }
   if (error instanceof ObjectTooLargeError) {
     return new HttpError(422, 'ObjectTooLarge', 'an object is too large to be put together here: clone the repository')
+  }
+  if (error instanceof ObjectGoneError) {
+    return new HttpError(503, 'StillMirroring', 'a part of this repository is being mirrored again; try again', {
+      'Retry-After': `${RETRY_AFTER}`,
+    })
   }
   if (error instanceof PdsUnreachableError || error instanceof PdsError) return upstreamError(error)
   log('request-failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })

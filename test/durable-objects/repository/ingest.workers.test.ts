@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { type FillDeps, fillMirror, resumePause } from '../../../durable-objects/repository/fill-mirror.ts'
 import { ingestWanted } from '../../../durable-objects/repository/ingest-wanted.ts'
+import { findLostPacks } from '../../../durable-objects/repository/lost-packs.ts'
 import { type ReadRange, readAccount } from '../../../durable-objects/repository/read-account.ts'
 import { hashObject } from '../../../git/object/hash-object.ts'
 import { BLOB, COMMIT, TREE } from '../../../git/object/object-type.ts'
@@ -58,14 +59,15 @@ function filling(store: MirrorStore): Filling {
   const pauses: number[] = []
   const log = (event: string) => void logged.push(event)
   const { client } = account.pds
-  const read = (range: ReadRange = 'newer') => {
+  const read = (range: ReadRange = 'newer', lost?: ReadonlySet<string>) => {
     const keepInlinePack = async (id: string, bytes: Uint8Array) => {
       await PACKS.put(packKeys(DID, account.rkey, id).pack, bytes)
     }
-    return readAccount({ store, client, log, now: () => 1000, keepInlinePack }, account.address, range)
+    return readAccount({ store, client, log, now: () => 1000, keepInlinePack }, account.address, range, lost)
   }
   const resumeLater = async (pause: number) => void pauses.push(pause)
-  const deps: FillDeps = { store, client, bucket: PACKS, log, readAll: () => read('all'), resumeLater }
+  const restore = async () => read('all', await findLostPacks(PACKS, store, account.address))
+  const deps: FillDeps = { store, client, bucket: PACKS, log, readAll: () => read('all'), restore, resumeLater }
   return { store, account, deps, logged, pauses, read, fill: () => fillMirror(deps, account.address, () => undefined) }
 }
 
@@ -198,6 +200,26 @@ describe('fillMirror', () => {
       await PACKS.delete(packKeys(DID, mirror.account.rkey, mirror.account.id(1)).pack)
       expect(await mirror.fill()).toEqual({ done: true })
       expect(await readable(mirror)).toEqual([3])
+    }))
+
+  it('has packs read again whose files R2 has lost, before it takes in what builds on them', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.inlinePack(1, FIRST)
+      mirror.account.blobPack(2, [SECOND])
+      await mirror.read()
+      await mirror.fill()
+      const keys = [1, 2].map((n) => packKeys(DID, mirror.account.rkey, mirror.account.id(n)))
+      await PACKS.delete([keys[0]!.pack, keys[1]!.index])
+      mirror.account.inlinePack(3, THIN)
+      await mirror.read()
+      expect(await findLostPacks(PACKS, store, mirror.account.address)).toEqual(
+        new Set([1, 2].map((n) => mirror.account.id(n))),
+      )
+      expect(await mirror.fill()).toEqual({ done: true })
+      expect(states(mirror, 1, 2, 3)).toEqual(['ready', 'ready', 'ready'])
+      expect(await findLostPacks(PACKS, store, mirror.account.address)).toEqual(new Set())
+      expect(await readable(mirror)).toEqual([3, 1, 1])
     }))
 
   it('gives up where the account is never what it says, and says so; it will try again, later each time', () =>
