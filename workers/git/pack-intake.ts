@@ -2,6 +2,7 @@ import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
 import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
+import { concatBytes } from '../../git/bytes/concat.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
@@ -56,7 +57,7 @@ export class PackIntake {
   async *take(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let isTooLarge = false
     for await (const chunk of chunks) {
-      // What is too large is read to its end all the same: a client that is cut off says nothing of use.
+      // The rest is dropped as it comes: a client that is cut off says nothing of use.
       isTooLarge ||= this.#upload.size + chunk.length > this.#options.limit
       if (isTooLarge) continue
       await this.#upload.write(chunk)
@@ -74,7 +75,7 @@ export class PackIntake {
 
   /** What the record says of the pack's bytes. Parts that went wrong on their way are sent again. */
   async stored(): Promise<Pick<PackRecord, 'bytes'> | Pick<PackRecord, 'parts'>> {
-    if (this.#inline !== null) return { bytes: concat(this.#inline) }
+    if (this.#inline !== null) return { bytes: concatBytes(this.#inline) }
     const range = await this.complete()
     const sent = await this.#parts!.finish()
     const parts: BlobRef[] = []
@@ -82,8 +83,10 @@ export class PackIntake {
     return { parts }
   }
 
+  /** Leaves nothing in R2: no record has named the pack yet, so nobody else can know of it. */
   async abort(reason: unknown): Promise<void> {
     await Promise.all([this.#upload.abort(), this.#parts?.abort(reason)])
+    if (this.#range !== null) await this.#options.bucket.delete(this.#options.key)
   }
 
   async #sendOn(chunk: Uint8Array): Promise<void> {
@@ -109,14 +112,4 @@ export class PackIntake {
     }
     return client.uploadBlob(range.stream(offset, length), await token(first))
   }
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
