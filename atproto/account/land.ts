@@ -162,6 +162,7 @@ class LandingRun {
       return this.#fail(
         `${fault.message}; whether the push has arrived is not known, fetch to see`,
         retryAfterOf(unreadable),
+        true,
       )
     }
     if (landed) return this.#markLanded(batch)
@@ -263,8 +264,8 @@ class LandingRun {
     for (const { state } of batch.moves) this.#settle({ name: state.name, outcome: 'landed', state })
   }
 
-  #fail(message: string, retryAfterSeconds: number | null): void {
-    this.#failure = { message, retryAfterSeconds }
+  #fail(message: string, retryAfterSeconds: number | null, isUncertain = false): void {
+    this.#failure = { message, retryAfterSeconds, isUncertain }
     for (const name of this.#pending.keys()) this.#settle({ name, outcome: 'failed', message, retryAfterSeconds })
   }
 
@@ -289,8 +290,13 @@ function retryAfterOf(fault: PdsFault): number | null {
 }
 
 function refuseAll(landing: Landing, repository: LandingResult['repository'], message: string): LandingResult {
-  const failure = { message, retryAfterSeconds: null }
-  const moves = landing.moves.map(({ name }) => ({ name, outcome: 'failed' as const, ...failure }))
+  const moves = landing.moves.map(({ name }) => ({
+    name,
+    outcome: 'failed' as const,
+    message,
+    retryAfterSeconds: null,
+  }))
+  const failure = { message, retryAfterSeconds: null, isUncertain: false }
   return { moves, packLanded: false, repository, failure, head: landing.head, isStale: false }
 }
 

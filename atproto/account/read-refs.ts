@@ -68,7 +68,7 @@ function readShards(
 
 /** Decodes one by one: a record that is not valid is skipped, and hides no other. */
 export async function decodeAll<T>(
-  records: AsyncIterable<RawRecord>,
+  records: AsyncIterable<RawRecord> | Iterable<RawRecord>,
   skip: (skipped: SkippedRecord) => void,
   decode: (record: RawRecord) => T | Promise<T>,
 ): Promise<T[]> {

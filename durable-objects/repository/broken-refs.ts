@@ -1,8 +1,9 @@
 import { oidToBytes } from '../../git/bytes/oid.ts'
-import type { PackHandle } from '../../git/graph/pack-handle.ts'
+import type { KnownPack } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { RefNames } from '../../git/refs/ref-conflicts.ts'
-import { commitsOf, peelTag } from '../../git/walk/plan-fetch.ts'
+import { peelTag } from '../../git/walk/peel-tag.ts'
+import { commitsOf } from '../../git/walk/plan-fetch.ts'
 
 /**
  * The names of those refs that no clone could be given: their target is in no pack, or history below it is cut off.
@@ -10,7 +11,7 @@ import { commitsOf, peelTag } from '../../git/walk/plan-fetch.ts'
  */
 export function brokenRefs(
   refs: readonly { readonly name: string; readonly target: string }[],
-  packs: readonly PackHandle[],
+  packs: readonly KnownPack[],
 ): string[] {
   const graph = RepositoryGraph.of(packs)
   const has = (oid: string) => packs.some(({ index }) => index.find(oidToBytes(oid)) >= 0)

@@ -19,6 +19,10 @@ export class GrowingUint32 {
     this.#table[this.#length++] = value
   }
 
+  clear(): void {
+    this.#length = 0
+  }
+
   at(index: number): number {
     return this.#table[index]!
   }

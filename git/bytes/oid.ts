@@ -10,6 +10,9 @@ export const OID_BYTES = 20
 export const ZERO_OID: Oid = '0'.repeat(OID_BYTES * 2)
 
 const OID_PATTERN = /^[0-9a-f]{40}$/
+/** The value of each hex digit by its character; 255 for every other. */
+const DIGITS = new Uint8Array(256).fill(255)
+for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export function isOid(text: string): text is Oid {
@@ -26,8 +29,23 @@ export function oidFromBytes(bytes: Uint8Array, at = 0): Oid {
 /** The 20 raw bytes of a valid {@link Oid}. */
 export function oidToBytes(oid: Oid): Uint8Array {
   const bytes = new Uint8Array(OID_BYTES)
-  for (let i = 0; i < OID_BYTES; i++) bytes[i] = Number.parseInt(oid.slice(i * 2, i * 2 + 2), 16)
+  for (let i = 0; i < OID_BYTES; i++) {
+    bytes[i] = (DIGITS[oid.charCodeAt(i * 2)]! << 4) | DIGITS[oid.charCodeAt(i * 2 + 1)]!
+  }
   return bytes
+}
+
+/** Reads 40 hex digits at `at` of ASCII bytes into `oid`. @returns false if they are not there or not all lower-case hex digits. */
+export function parseOidBytes(digits: Uint8Array, at: number, oid: Uint8Array): boolean {
+  if (at + OID_BYTES * 2 > digits.length) return false
+  let seen = 0
+  for (let i = 0; i < OID_BYTES; i++) {
+    const high = DIGITS[digits[at + i * 2]!]!
+    const low = DIGITS[digits[at + i * 2 + 1]!]!
+    seen |= high | low
+    oid[i] = (high << 4) | low
+  }
+  return seen < 16
 }
 
 /** Orders two raw ids as git does: byte by byte. */

@@ -1,7 +1,7 @@
 import { GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
 import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import type { OidTable } from '../bytes/oid-table.ts'
-import { parseCommit } from '../object/commit.ts'
+import { type CommitLinkVisitor, readCommitLinks } from '../object/commit-links.ts'
 import { MalformedObjectError } from '../object/malformed-object-error.ts'
 import { COMMIT, type ObjectType, TAG, TREE } from '../object/object-type.ts'
 import { parseSignature } from '../object/signature.ts'
@@ -32,10 +32,11 @@ export class CommitTable {
       .subarray(commit === 0 ? 0 : this.#parentEnds.at(commit - 1), this.#parentEnds.at(commit))
   }
 
-  add(ordinal: number, tree: number, time: number, parents: Iterable<number>): void {
-    for (const parent of parents) this.#parents.push(parent)
-    if (this.#parents.length > PARENT_LIMIT)
+  add(ordinal: number, tree: number, time: number, parents: Uint32Array): void {
+    if (this.#parents.length + parents.length > PARENT_LIMIT) {
       throw new PackError(`the pack's commits have more than ${PARENT_LIMIT} parents`)
+    }
+    for (const parent of parents) this.#parents.push(parent)
     this.#parentEnds.push(this.#parents.length)
     this.ordinals.push(ordinal)
     this.trees.push(tree)
@@ -72,9 +73,19 @@ export class ObjectLinks {
   /** Objects that do not have the form of their type, in words. */
   readonly malformed: string[] = []
   readonly #ids: OidTable
+  /** Of the commit that is being read. */
+  #tree = 0
+  readonly #parents = new GrowingUint32()
+  readonly #visitor: CommitLinkVisitor
 
   constructor(ids: OidTable, trees: TreeChildren) {
     this.#ids = ids
+    this.#visitor = {
+      tree: (oid) => {
+        this.#tree = ids.intern(oid)
+      },
+      parent: (oid) => this.#parents.push(ids.intern(oid)),
+    }
     this.trees = trees
   }
 
@@ -91,14 +102,9 @@ export class ObjectLinks {
   }
 
   #addCommit(ordinal: number, bytes: Uint8Array): void {
-    const { tree, parents, committer } = parseCommit(bytes)
-    const time = parseSignature(committer).time ?? 0
-    this.commits.add(
-      ordinal,
-      this.#number(tree),
-      time,
-      parents.map((parent) => this.#number(parent)),
-    )
+    this.#parents.clear()
+    const committer = readCommitLinks(bytes, this.#visitor)
+    this.commits.add(ordinal, this.#tree, parseSignature(committer).time ?? 0, this.#parents.view())
   }
 
   #addTag(ordinal: number, bytes: Uint8Array): void {

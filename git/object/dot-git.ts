@@ -85,6 +85,7 @@ function isNtfsShortGitModules(name: Uint8Array): boolean {
 
 /** HFS+ ignores case and some invisible characters. Only the case of ASCII letters matters for these names. */
 function isHfsName(name: Uint8Array, wanted: string): boolean {
+  if (isAscii(name)) return startsWithIgnoringCase(name, wanted) && (name[wanted.length] ?? SLASH) === SLASH
   const text = utf8.decode(name)
   let matched = 0
   for (const character of text) {
@@ -96,6 +97,11 @@ function isHfsName(name: Uint8Array, wanted: string): boolean {
     matched++
   }
   return matched === wanted.length
+}
+
+function isAscii(name: Uint8Array): boolean {
+  for (const byte of name) if (byte >= 0x80) return false
+  return true
 }
 
 function isIgnoredByHfs(code: number): boolean {

@@ -53,5 +53,7 @@ function isSpace(byte: number): boolean {
 }
 
 function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes.subarray(0, 64))
+  let text = ''
+  for (let i = 0; i < bytes.length && i < 64; i++) text += String.fromCharCode(bytes[i]!)
+  return text
 }

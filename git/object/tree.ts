@@ -52,8 +52,10 @@ export class TreeReader {
     }
     if (at === modeStart) throw malformed('entry without a mode')
     const nameStart = at + 1
-    const nameEnd = bytes.indexOf(0, nameStart)
-    if (nameEnd === -1 || nameEnd + 1 + OID_BYTES > bytes.length) throw malformed('cut off inside an entry')
+    // Names are short: this is faster than indexOf.
+    let nameEnd = nameStart
+    while (nameEnd < bytes.length && bytes[nameEnd] !== 0) nameEnd++
+    if (nameEnd + 1 + OID_BYTES > bytes.length) throw malformed('cut off inside an entry')
     if (nameEnd === nameStart) throw malformed('entry without a name')
     this.mode = mode
     this.nameStart = nameStart

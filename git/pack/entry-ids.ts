@@ -39,7 +39,7 @@ export class EntryIds {
   packed(entries: number): Uint8Array {
     const oids = new Uint8Array(entries * OID_BYTES)
     for (let ordinal = 0; ordinal < entries; ordinal++) {
-      oids.set(this.table.bytesAt(this.numberOf(ordinal)), ordinal * OID_BYTES)
+      this.table.copy(this.numberOf(ordinal), oids, ordinal * OID_BYTES)
     }
     return oids
   }

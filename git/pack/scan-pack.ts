@@ -120,14 +120,20 @@ class PackScanner {
     this.#options.onProgress?.(entries, entries)
     this.#offsets.push(input.offset)
     const trailer = await input.checkTrailer()
-    const kinds = this.#kinds.view()
+    const headerLengths = new Uint8Array(entries)
+    const types = new Uint8Array(entries)
+    for (let ordinal = 0; ordinal < entries; ordinal++) {
+      const kind = this.#kinds.at(ordinal)
+      headerLengths[ordinal] = kind >>> 8
+      types[ordinal] = kind & 0xff
+    }
     return {
       entries,
       size: this.#offsets.at(entries) + OID_BYTES,
       checksum: oidFromBytes(trailer),
       offsets: this.#offsets.view(),
-      headerLengths: Uint8Array.from(kinds, (kind) => kind >>> 8),
-      types: Uint8Array.from(kinds, (kind) => kind & 0xff),
+      headerLengths,
+      types,
       sizes: this.#sizes.view(),
       baseOrdinals: this.#bases.view(),
       baseIds: this.#baseIds.view(),

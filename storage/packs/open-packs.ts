@@ -1,4 +1,5 @@
 import { PackGraph } from '../../git/graph/pack-graph.ts'
+import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import type { ManifestPack } from '../manifest.ts'
 import { packKeys } from './pack-keys.ts'
@@ -144,4 +145,9 @@ export function openPacks(
       }
     }),
   )
+}
+
+/** The same packs with their graphs read. */
+export function withGraphs(packs: readonly OpenPack[]): Promise<PackHandle[]> {
+  return Promise.all(packs.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
 }

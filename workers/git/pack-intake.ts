@@ -2,6 +2,7 @@ import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
 import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
+import { concatBytes } from '../../git/bytes/concat.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
@@ -61,7 +62,7 @@ export class PackIntake {
     let isTooLarge = false
     let left = READ_BEYOND * limit
     for await (const chunk of chunks) {
-      // What is too large is read to its end all the same: a client that is cut off says nothing of use.
+      // The rest is dropped as it comes: a client that is cut off says nothing of use.
       isTooLarge ||= this.#upload.size + chunk.length > limit
       if (isTooLarge) {
         left -= chunk.length
@@ -83,7 +84,7 @@ export class PackIntake {
 
   /** What the record says of the pack's bytes. Parts that went wrong on their way are sent again. */
   async stored(): Promise<Pick<PackRecord, 'bytes'> | Pick<PackRecord, 'parts'>> {
-    if (this.#inline !== null) return { bytes: concat(this.#inline) }
+    if (this.#inline !== null) return { bytes: concatBytes(this.#inline) }
     const range = await this.complete()
     const sent = await this.#parts!.finish()
     const parts: BlobRef[] = []
@@ -91,8 +92,10 @@ export class PackIntake {
     return { parts }
   }
 
+  /** Leaves nothing in R2: no record has named the pack yet, so nobody else can know of it. */
   async abort(reason: unknown): Promise<void> {
     await Promise.all([this.#upload.abort(), this.#parts?.abort(reason)])
+    if (this.#range !== null) await this.#options.bucket.delete(this.#options.key)
   }
 
   async #sendOn(chunk: Uint8Array): Promise<void> {
@@ -129,14 +132,4 @@ export class PackIntake {
 
 function hostOf({ service }: PdsClient): string {
   return new URL(service).host
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }

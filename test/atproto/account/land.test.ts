@@ -374,6 +374,7 @@ describe('a landing that the PDS does not run', () => {
     const result = await land(deps(), landing(repo, [move(MAIN, main, oid(2))]))
     await local.atmosphere.resume()
     expect(result.failure?.message).toMatch(/cannot be reached; whether the push has arrived is not known/)
+    expect(result.failure?.isUncertain).toBe(true)
   })
 
   test('is not tried again where the session is refused', async () => {
@@ -441,6 +442,7 @@ describe('many refs at once', () => {
     )
     expect(new Set(outcomes(atomic))).toEqual(new Set(['failed']))
     expect(atomic.failure?.message).toMatch(/does not fit/)
+    expect(atomic.failure?.isUncertain).toBe(false)
   })
 
   test('a packed ref moves to a loose record, and a writer that still sees it packed cannot move it again', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { checkObject } from '../../../git/object/check-object.ts'
 import { parseCommit } from '../../../git/object/commit.ts'
 import { hashObject } from '../../../git/object/hash-object.ts'
 import { MalformedObjectError } from '../../../git/object/malformed-object-error.ts'
@@ -99,7 +98,6 @@ describe('parseCommit', () => {
     ['a tree line without a space', `tree${EMPTY_TREE}\n`],
   ])('refuses %s', (_, commit) => {
     expect(() => parseCommit(bytes(commit))).toThrow(MalformedObjectError)
-    expect(checkObject(COMMIT, bytes(commit))).toMatch(/^malformed commit: /)
   })
 })
 
@@ -126,7 +124,6 @@ describe('parseTag', () => {
     ['no name', `object ${PARENT}\ntype commit\n\n`],
   ])('refuses %s', (_, tag) => {
     expect(() => parseTag(bytes(tag))).toThrow(MalformedObjectError)
-    expect(checkObject(TAG, bytes(tag))).toMatch(/^malformed tag: /)
   })
 })
 
