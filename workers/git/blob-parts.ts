@@ -38,6 +38,7 @@ export class BlobParts {
 
   /** The PDS drops blobs that no record names: cutting them off is all there is to do. */
   async abort(reason: unknown): Promise<void> {
+    // A part that has failed already cannot be cut off, and need not be.
     await this.#writer?.abort(reason).catch(() => undefined)
     this.#writer = null
     await Promise.all(this.#parts)
@@ -50,6 +51,7 @@ export class BlobParts {
     this.#written = 0
     this.#parts.push(
       this.#upload(readable).catch(async (error: unknown) => {
+        // Whoever is writing must not wait for a reader that is gone; a part that was closed needs no word of it.
         await writer.abort(error).catch(() => undefined)
         return null
       }),
@@ -60,6 +62,7 @@ export class BlobParts {
   async #close(): Promise<void> {
     const writer = this.#writer
     this.#writer = null
+    // A part that was refused is closed already; that it went wrong is told by its upload.
     await writer?.close().catch(() => undefined)
   }
 }
