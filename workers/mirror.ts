@@ -4,6 +4,7 @@ import type { Repository } from '../durable-objects/repository/repository.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
+import { ManifestCache } from '../storage/manifest-cache.ts'
 import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
 import { ObjectGoneError } from '../storage/packs/r2-range.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
@@ -12,9 +13,7 @@ import type { RequestContext } from './request-context.ts'
 
 /** Packs of so many bytes in all are taken in before refs are listed: it takes about a second. */
 const WAIT_BYTES = 8 * 1024 * 1024
-/** Manifests that an isolate keeps, to be asked for by their version. */
-const MANIFESTS_KEPT = 50
-const kept = new Map<string, Manifest>()
+const kept = new ManifestCache()
 
 /** Readers have the account looked at when the mirror is old; a writer learns by its write whether it was. */
 export type MirrorRole = 'reader' | 'writer'
@@ -79,8 +78,7 @@ export class Mirror {
   }
 
   async #ask(): Promise<{ manifest: Manifest; isComplete: boolean; wantedBytes: number }> {
-    const key = `${this.address.did}/${this.address.rkey}`
-    const known = kept.get(key)
+    const known = kept.get(this.address.did, this.address.rkey)
     const answer = await this.stub.manifest({
       ...this.address,
       knownVersion: known?.version ?? null,
@@ -90,7 +88,7 @@ export class Mirror {
       case 'unchanged':
         return { manifest: known!, isComplete: true, wantedBytes: 0 }
       case 'ready':
-        keep(key, answer.manifest)
+        kept.keep(answer.manifest)
         return { manifest: answer.manifest, isComplete: true, wantedBytes: 0 }
       case 'ingesting':
         return { manifest: answer.manifest, isComplete: false, wantedBytes: answer.wantedBytes }
@@ -151,12 +149,6 @@ function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): H
     `this repository is not mirrored yet, and its account's server cannot be asked now: ${outcome.message}`,
     { 'Retry-After': `${outcome.retryAfterSeconds ?? 10}` },
   )
-}
-
-function keep(key: string, manifest: Manifest): void {
-  kept.delete(key)
-  kept.set(key, manifest)
-  if (kept.size > MANIFESTS_KEPT) kept.delete(kept.keys().next().value!)
 }
 
 async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-import { type IRequest, Router } from 'itty-router'
+import { type IRequestStrict, Router } from 'itty-router'
 import { filesRouter } from './files/router.ts'
 import { gitRouter } from './git/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
@@ -7,7 +7,7 @@ import { accountPage, home, nothingHere, repositoryPage, textPage } from './text
 import { xrpcRouter } from './xrpc/router.ts'
 
 /** Every URL that the edge serves. */
-export const router = Router<IRequest, [context: RequestContext], Response>()
+export const router = Router<IRequestStrict, [context: RequestContext], Response>()
 
 router
   .get('/', textPage(home))

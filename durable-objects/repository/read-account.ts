@@ -4,7 +4,8 @@ import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { packKey, parsePackKey } from '../../atproto/records/record-keys.ts'
 import type { PackRecord } from '../../atproto/records/record-types.ts'
 import { CLOCK_SKEW, tidBefore } from '../../atproto/records/tid.ts'
-import type { MirrorStore, PackSource } from '../../storage/mirror/mirror-store.ts'
+import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
+import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import type { ReadAccountOutcome, RepositoryAddress } from './answers.ts'
 
 export interface ReadAccountDeps {

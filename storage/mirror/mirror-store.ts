@@ -1,73 +1,18 @@
-import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import type { RefState } from '../../atproto/refs/ref-state.ts'
 import type { Manifest, ManifestPack } from '../manifest.ts'
+import {
+  type HeadRow,
+  headFromRow,
+  type MirrorHead,
+  type PackRow,
+  type PackSource,
+  type PackState,
+  type RefRow,
+  type RefSoundness,
+  type RefTarget,
+  refFromRow,
+} from './mirror-rows.ts'
 import { migrateMirror } from './mirror-schema.ts'
-
-/**
- * `wanted`: the account has it, the mirror does not yet. `ready`: its files are in R2. `broken`: it could not be taken
- * in, for good. `gone`: the account has it no more, or never had it although a ref names it.
- */
-export type PackState = 'wanted' | 'ready' | 'broken' | 'gone'
-
-/** What the account's record says of a wanted pack. */
-export interface PackSource {
-  /** Blobs of the account, in order; null: the bytes were in the record, and are in R2 already. */
-  readonly blobs: readonly { readonly cid: string; readonly size: number }[] | null
-  /** Ids of the packs that it was made from. */
-  readonly replaces: readonly string[]
-}
-
-/** What is known of the repository itself. */
-export interface MirrorHead {
-  readonly did: string
-  readonly rkey: string
-  readonly pds: string
-  readonly record: RepoRecord
-  /** Seq of the account's shard 0 of packed refs, or null (see `Landing.head`). */
-  readonly head: number | null
-  readonly version: number
-  /** When the account was last read, in milliseconds since 1970. */
-  readonly checkedAt: number
-}
-
-/**
- * What is known of a ref's target. A push is checked before it lands; what strangers write into their records is
- * `unchecked` until all packs are there, and `broken` if what it needs is in none of them.
- */
-export type RefSoundness = 'unchecked' | 'sound' | 'broken'
-
-/** A ref and its target, at the time when it was looked at. */
-export interface RefTarget {
-  readonly name: string
-  readonly target: string
-}
-
-interface HeadRow extends Record<string, SqlStorageValue> {
-  did: string
-  rkey: string
-  pds: string
-  record: string
-  head: number | null
-  version: number
-  checked_at: number
-}
-
-interface RefRow extends Record<string, SqlStorageValue> {
-  name: string
-  target: string | null
-  peeled: string | null
-  seq: number
-  pack: string | null
-  shard: number | null
-  shard_seq: number | null
-  state: RefSoundness
-}
-
-interface PackRow extends Record<string, SqlStorageValue> {
-  id: string
-  size: number
-  objects: number
-}
 
 /**
  * The rows of one repository's mirror, in the SQLite of its Durable Object. Refs only ever move forward by their seq,
@@ -90,9 +35,7 @@ export class MirrorStore {
     const [row] = this.#sql
       .exec<HeadRow>('select did, rkey, pds, record, head, version, checked_at from mirror')
       .toArray()
-    if (row === undefined) return null
-    const { did, rkey, pds, record, head, version } = row
-    return { did, rkey, pds, record: JSON.parse(record) as RepoRecord, head, version, checkedAt: row.checked_at }
+    return row === undefined ? null : headFromRow(row)
   }
 
   /** What readers get. Deleted and broken refs are left out, and packs that have not been taken in. */
@@ -118,7 +61,7 @@ export class MirrorStore {
     return this.#sql
       .exec<RefRow>('select * from refs where name in (select value from json_each(?))', JSON.stringify(names))
       .toArray()
-      .map((row) => ({ state: refState(row), isBroken: row.state === 'broken' }))
+      .map((row) => ({ state: refFromRow(row), isBroken: row.state === 'broken' }))
   }
 
   /** Oldest first. */
@@ -325,10 +268,4 @@ export class MirrorStore {
   #bump(): void {
     this.#sql.exec('update mirror set version = version + 1')
   }
-}
-
-function refState({ name, target, peeled, seq, pack, shard, shard_seq: shardSeq }: RefRow): RefState {
-  const at =
-    shard === null ? ({ kind: 'loose' } as const) : ({ kind: 'packed', shard, shardSeq: shardSeq ?? 0 } as const)
-  return { name, target, peeled, seq, pack, at }
 }

@@ -230,8 +230,7 @@ describe('requests that are no push', () => {
     await expectNothingChanged(async () => {
       const response = await post(body)
       const text = await response.text()
-      expect(response.status < 500).toBe(true)
-      if (response.status === 200) expect(text).toMatch(/ERR |unpack (?!ok)/)
+      expect([response.status, text]).toEqual([200, expect.stringMatching(/^[0-9a-f]{4}ERR ./)])
     })
   })
 
@@ -250,8 +249,7 @@ describe('requests that are no push', () => {
         'content-encoding': 'gzip',
       })
       const text = await response.text()
-      if (response.status === 200) expect(text).toMatch(/ERR |unpack (?!ok)/)
-      else expect(response.status).toBe(400)
+      expect([response.status, text]).toEqual([400, expect.stringContaining('gzip')])
     })
   })
 })

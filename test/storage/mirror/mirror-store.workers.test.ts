@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MirrorStore, PackSource } from '../../../storage/mirror/mirror-store.ts'
+import type { PackSource } from '../../../storage/mirror/mirror-rows.ts'
+import type { MirrorStore } from '../../../storage/mirror/mirror-store.ts'
 import { oid } from '../../git/protocol/wire.ts'
 import { head, inMirror, RECORD, ref } from './in-mirror.ts'
 
