@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
+import { benchFetch } from './fetch.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchPush } from './push.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
@@ -16,6 +17,7 @@ interface Bench {
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
+  fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
   clone: { summary: 'the same history cloned from both', run: benchClone },
 }
 
