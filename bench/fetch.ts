@@ -89,7 +89,13 @@ export async function benchFetch({ repository, rounds }: { repository: string; r
     bench: 'fetch',
     other: 'http-backend',
     rows,
-    facts: { ...source.facts, rounds: rounds * ROUNDS_FACTOR, ...facts, http_backend: PACKED_WELL, ...(await circumstances(stage)) },
+    facts: {
+      ...source.facts,
+      rounds: rounds * ROUNDS_FACTOR,
+      ...facts,
+      http_backend: PACKED_WELL,
+      ...(await circumstances(stage)),
+    },
   }
 }
 

@@ -1,17 +1,24 @@
 import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
+import { benchConcurrent } from './concurrent.ts'
 import { benchFetch } from './fetch.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchPush } from './push.ts'
+import { benchRefs } from './refs.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
 
 interface BenchOptions {
+  /** Empty for benches that need none. */
   readonly repository: string
   readonly rounds: number
+  readonly count: number
+  readonly clients: number
 }
 
 interface Bench {
   readonly summary: string
+  /** Whether the history comes from a repository. Default true. */
+  readonly needsRepository?: boolean
   readonly run: (options: BenchOptions) => Promise<Report>
 }
 
@@ -19,6 +26,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
   fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
   clone: { summary: 'the same history cloned from both', run: benchClone },
+  refs: { summary: 'the refs of a repository that has many, and one of them', needsRepository: false, run: benchRefs },
+  concurrent: { summary: 'many clones at once, and 10 pushes to 10 branches at once', run: benchConcurrent },
 }
 
 const USAGE = `npm run bench -- <name> --repo DIR [options]
@@ -29,6 +38,8 @@ ${Object.entries(BENCHES)
 
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
+  --count N    refs: how many there are (default 20000)
+  --clients N  concurrent: how many clone at once (default 20)
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -48,6 +59,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       options: {
         repo: { type: 'string' },
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
+        count: { type: 'string', default: '20000' },
+        clients: { type: 'string', default: '20' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -60,10 +73,22 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (name === undefined || !Object.hasOwn(BENCHES, name))
       throw new Error(name === undefined ? 'Which bench?' : `There is no bench ${name}.`)
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
-    if (values.repo === undefined) throw new Error(`${name} needs --repo DIR.`)
-    const rounds = Number(values.rounds)
-    if (!Number.isInteger(rounds) || rounds < DEFAULT_ROUNDS) throw new Error(`--rounds ${values.rounds} is too few.`)
-    return { name, json: values.json, repository: values.repo, rounds }
+    const repository = values.repo ?? ''
+    if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
+    const number = (option: 'rounds' | 'count' | 'clients', least: number) => {
+      const value = Number(values[option])
+      if (!Number.isInteger(value) || value < least)
+        throw new Error(`--${option} ${values[option]} is less than ${least}.`)
+      return value
+    }
+    return {
+      name,
+      json: values.json,
+      repository,
+      rounds: number('rounds', DEFAULT_ROUNDS),
+      count: number('count', 3),
+      clients: number('clients', 1),
+    }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)
     process.exit(2)
