@@ -1,5 +1,6 @@
 import type { CommitGraph } from '../graph/commit-graph.ts'
 import { missingCommits } from './missing-commits.ts'
+import { walkCommits } from './walk-commits.ts'
 
 /** How much history a client wants of what it fetches. */
 export type Deepening =
@@ -22,7 +23,9 @@ export interface ShallowUpdate {
 
 /**
  * Finds where the history of a client is to end, as git's `get_shallow_commits` and `get_shallow_commits_by_rev_list`
- * do. Null: the limits leave no commit at all.
+ * do. Null: the limits leave no commit at all. Better than git, only ends that the client then has are named: limits may
+ * keep a commit and its descendant and not what lies between them, and a client that is told of the former dies of it
+ * when it fetches again.
  *
  * @param wants the commits that are wanted
  * @param ends commits at which the client's history ends now
@@ -42,7 +45,7 @@ export function shallowUpdate(
       return moveEnds(ends, withinDepth(graph, ends, deepening.commits + 1))
     case 'limits': {
       const kept = withinLimits(graph, wants, deepening)
-      return kept.size === 0 ? null : moveEnds(ends, splitBorder(graph, kept))
+      return kept.size === 0 ? null : leaveUnreached(graph, wants, moveEnds(ends, splitBorder(graph, kept)))
     }
   }
 }
@@ -59,6 +62,13 @@ function moveEnds(ends: readonly number[], { inside, border }: Cut): ShallowUpda
     shallow: border.filter((commit) => !known.has(commit)),
     unshallow: ends.filter((commit) => inside.has(commit)),
   }
+}
+
+/** Leaves out new ends to which no way leads that does not pass another. */
+function leaveUnreached(graph: CommitGraph, wants: readonly number[], update: ShallowUpdate): ShallowUpdate {
+  const from = [...wants, ...update.unshallow.flatMap((commit) => [...graph.parents(commit)])]
+  const reached = new Set(walkCommits(graph, from, new Set(update.shallow)))
+  return { shallow: update.shallow.filter((commit) => reached.has(commit)), unshallow: update.unshallow }
 }
 
 /** A commit at the depth itself is on the border, a root too: git has it so. */
