@@ -34,8 +34,8 @@ export async function serveByGit(world: World, repository: WorkingCopy): Promise
 export interface ClientState {
   readonly refs: Record<string, string>
   readonly shallow: readonly string[]
-  /** As `git rev-list --objects --missing=print` has it. */
-  readonly reachable: readonly string[]
+  /** As `git rev-list --objects --missing=print` has it, or null if commits are missing, at which it gives up. */
+  readonly reachable: readonly string[] | null
   readonly stored: readonly string[]
 }
 
@@ -48,10 +48,11 @@ export async function clientState(client: WorkingCopy): Promise<ClientState> {
   })
   const heads = await client.try('rev-parse', '--verify', '--quiet', 'FETCH_HEAD')
   const tips = heads.status === 0 ? ['--all', 'FETCH_HEAD'] : ['--all']
+  const listing = await client.try('rev-list', '--objects', '--no-object-names', '--missing=print', ...tips)
   return {
     refs: await client.refs(),
     shallow: sorted(shallow),
-    reachable: sorted(await client.git('rev-list', '--objects', '--no-object-names', '--missing=print', ...tips)),
+    reachable: listing.status === 0 ? sorted(listing.stdout) : null,
     stored: sorted(await client.git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)')),
   }
 }

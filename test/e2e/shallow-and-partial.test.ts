@@ -19,7 +19,7 @@ const address = world.at(alice, 'app')
 /** Steps of git with the remote `origin`. After each the client of the edge has what the client of git's server has. */
 type Steps = readonly (readonly string[])[]
 
-async function expectTwins(version: string, steps: Steps, compare: 'all' | 'reachable' = 'all'): Promise<WorkingCopy> {
+async function expectTwins(version: string, steps: Steps): Promise<void> {
   const [ours, theirs] = [await clientOf(address, version), await clientOf(server.address, version)]
   for (const step of steps) {
     for (const client of [ours, theirs]) await client.git(...step)
@@ -27,10 +27,9 @@ async function expectTwins(version: string, steps: Steps, compare: 'all' | 'reac
     expect(mine.refs).toEqual(other.refs)
     expect(mine.shallow).toEqual(other.shallow)
     expect(mine.reachable).toEqual(other.reachable)
-    if (compare === 'all') expect(mine.stored, step.join(' ')).toEqual(other.stored)
-    await ours.fsck()
+    expect(mine.stored).toEqual(other.stored)
+    if (mine.reachable !== null) await ours.fsck()
   }
-  return ours
 }
 
 async function clientOf(url: string, version: string): Promise<WorkingCopy> {
@@ -77,14 +76,14 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
 
   test('limits that cut a merge: only commits that are sent become ends, and the next fetch works', async () => {
     const client = await clientOf(address, version)
-    for (const from of [60, 58, 20]) {
+    for (const from of [60, 58, 21]) {
       await client.git(...fetch(since(from), 'origin', 'main'))
       const { shallow } = await clientState(client)
       for (const end of shallow) await client.git('cat-file', '-e', end)
       await client.fsck()
     }
     const shown = await client.git('rev-list', 'FETCH_HEAD')
-    expect(shown).toBe(await work.git('rev-list', since(20).replace('shallow-', ''), 'main'))
+    expect(shown).toBe(await work.git('rev-list', since(21).replace('shallow-', ''), 'main'))
   })
 
   test.each<[string, RegExp]>([
@@ -96,5 +95,88 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
     const refused = await client.try('fetch', option, 'origin', 'main')
     expect(refused.status).not.toBe(0)
     expect(refused.stderr).toMatch(words)
+  })
+
+  test.each<[string, Steps]>(
+    [
+      ['blob:none'],
+      ['blob:limit=300'],
+      ['blob:limit=1k'],
+      ['blob:limit=1g'],
+      ['tree:0'],
+      ['tree:1'],
+      ['tree:2'],
+      ['tree:3'],
+      ['object:type=commit'],
+      ['object:type=tree'],
+      ['object:type=blob'],
+      ['object:type=tag'],
+      ['blob:limit=500', 'object:type=blob'],
+      ['blob:none', 'tree:3'],
+    ].map((filters) => [
+      filters.join(' and '),
+      [
+        fetch(
+          '--no-tags',
+          ...filters.map((filter) => `--filter=${filter}`),
+          'origin',
+          '+refs/heads/*:refs/remotes/origin/*',
+          // No tag of a tree or a blob: with a filter git 2.39 sends what these name, or not, as it happens to meet it.
+          '+refs/tags/v*:refs/tags/v*',
+        ),
+      ],
+    ]),
+  )('partial: %s', async (_, steps) => {
+    await expectTwins(version, steps)
+  })
+
+  test.each(['blob:none', 'blob:limit=300', 'tree:1', 'tree:2'])('partial and shallow: %s', async (filter) => {
+    await expectTwins(version, [fetch(`--filter=${filter}`, '--depth=2', 'origin', 'main')])
+  })
+
+  test('what a filter left out is no base of a delta: nothing is fetched beside what is asked for', async () => {
+    const client = await clientOf(address, version)
+    for (const depth of [1, 5, 10, 20]) {
+      const filter = ['--filter=blob:limit=300', `--depth=${depth}`]
+      const fetched = await client.tryWith({ env: { GIT_TRACE: '1' } }, 'fetch', ...filter, 'origin', 'main')
+      expect(fetched.stderr.match(/built-in: git fetch /g)).toHaveLength(1)
+      const sizes = await client.git('cat-file', '--batch-all-objects', '--batch-check=%(objecttype) %(objectsize)')
+      for (const size of sizes.match(/(?<=^blob )\d+$/gm) ?? []) expect(Number(size)).toBeLessThan(300)
+      await client.fsck()
+    }
+  })
+
+  test.each(['blob:none', 'tree:0', 'tree:2', 'object:type=commit'])(
+    'what %s left out comes when it is needed',
+    async (filter) => {
+      const clone = await world.clone(
+        '-c',
+        `protocol.version=${version}`,
+        `--filter=${filter}`,
+        '--no-checkout',
+        address,
+      )
+      expect(await clone.git('rev-list', '--objects', '--all', '--missing=print')).toMatch(/^\?/m)
+      await clone.git('checkout', '--quiet', 'main~7')
+      expect(await clone.git('status', '--porcelain')).toBe('')
+      expect(await clone.git('log', '--format=%H', '--stat', '-5', 'main')).toBe(
+        await work.git('log', '--format=%H', '--stat', '-5', 'main'),
+      )
+      await clone.fsck()
+    },
+  )
+
+  test('what is wanted by its id comes whatever the filter says', async () => {
+    const ids = await Promise.all(
+      ['main:a.txt', 'main^{tree}', 'tree', 'blob', 'v50'].map((name) => work.resolve(name)),
+    )
+    for (const filter of ['tree:0', 'blob:none', 'object:type=commit', 'combine:tree:0+object:type=tag']) {
+      const client = await clientOf(address, version)
+      await client.git(...fetch(`--filter=${filter}`, 'origin', ...ids))
+      const has = await client.tryWith({ input: `${ids.join('\n')}\n` }, 'cat-file', '--batch-check')
+      expect(has.stdout).not.toContain('missing')
+      await client.git('config', '--unset', 'remote.origin.promisor')
+      expect((await client.try('cat-file', '-e', await work.resolve('v50^{commit}'))).status).toBe(0)
+    }
   })
 })
