@@ -5,6 +5,7 @@ import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { type AuthenticateAnswer, refusal, refusalOf, SessionEndedError } from './answers.ts'
 import { createSalt, deriveVerifier, verifiersMatch } from './password-verifier.ts'
 import { seal, unseal } from './sealed-value.ts'
+import { Serial } from './serial.ts'
 import {
   NO_ATTEMPTS,
   noteAsked,
@@ -76,7 +77,7 @@ export class SessionKeeper {
   readonly #rejected = new Map<string, number>()
   readonly #passwords = new Map<string, { readonly password: string; readonly until: number }>()
   readonly #signingIn = new Map<string, Promise<AuthenticateAnswer>>()
-  readonly #refreshing = new Map<string, Promise<string>>()
+  readonly #serial = new Serial()
   /** The credential that was last let in: landings follow their own authentication. */
   #current: string | null = null
 
@@ -124,7 +125,10 @@ export class SessionKeeper {
    * @throws {@link SessionEndedError}, and the faults of refreshing
    */
   async accessToken(refused?: string): Promise<string> {
-    const { accessJwt, endsAt } = await this.#tokensOf(await this.#credential())
+    const credential = await this.#credential()
+    const tokens = await this.#unseal(credential)
+    if (tokens === null) return this.#reopen(credential)
+    const { accessJwt, endsAt } = tokens
     if (accessJwt === refused) return this.#refresh(accessJwt)
     return endsAt !== null && endsAt < this.#deps.now() + MIN_LIFETIME ? this.#refresh(accessJwt) : accessJwt
   }
@@ -190,16 +194,18 @@ export class SessionKeeper {
     return credential.id
   }
 
-  /** @param stale the access token that was refused: another caller may have replaced it already */
-  async #refresh(stale: string): Promise<string> {
-    const credential = await this.#credential()
-    const tokens = await this.#tokensOf(credential)
-    if (tokens.accessJwt !== stale) return tokens.accessJwt
-    const underWay = this.#refreshing.get(credential.id)
-    if (underWay) return underWay
-    const refresh = this.#renew(credential, tokens).finally(() => this.#refreshing.delete(credential.id))
-    this.#refreshing.set(credential.id, refresh)
-    return refresh
+  /**
+   * One at a time, each reading what the one before has left: a refresh token that is sent twice ends the session.
+   *
+   * @param stale the access token that was refused: another caller may have replaced it already
+   */
+  #refresh(stale: string): Promise<string> {
+    return this.#serial.run('refresh', async () => {
+      const credential = await this.#credential()
+      const tokens = await this.#unseal(credential)
+      if (tokens === null) return this.#reopen(credential)
+      return tokens.accessJwt === stale ? this.#renew(credential, tokens) : tokens.accessJwt
+    })
   }
 
   async #renew(credential: Credential, tokens: Tokens): Promise<string> {
@@ -216,7 +222,7 @@ export class SessionKeeper {
     }
   }
 
-  /** The session is dead: with the password still at hand a new one, else the password has to be asked for again. */
+  /** The session is dead, or sealed under a key of the past: with the password still at hand a new one, else the password has to be asked for again. */
   async #reopen({ id }: Credential): Promise<string> {
     await this.#forget(id)
     const remembered = this.#passwords.get(id)
@@ -225,7 +231,9 @@ export class SessionKeeper {
     if (!remembered || remembered.until <= now()) throw new SessionEndedError(new URL(pds).host)
     const answer = await this.authenticate(remembered.password)
     if (!answer.ok) throw new SessionEndedError(new URL(pds).host)
-    return (await this.#tokensOf(await this.#credential())).accessJwt
+    const tokens = await this.#unseal(await this.#credential())
+    if (tokens === null) throw new SessionEndedError(new URL(pds).host)
+    return tokens.accessJwt
   }
 
   #remember(id: string, password: string): void {
@@ -242,11 +250,9 @@ export class SessionKeeper {
     return credential
   }
 
-  async #tokensOf({ id, session }: Credential): Promise<Tokens> {
-    const tokens = (await unseal(this.#deps.sealingKey, this.#deps.did, session)) as Tokens | null
-    if (tokens) return tokens
-    await this.#forget(id)
-    throw new SessionEndedError(new URL(this.#deps.pds).host)
+  /** Null if it was sealed under another key: the operator has changed the secret. */
+  async #unseal({ session }: Credential): Promise<Tokens | null> {
+    return (await unseal(this.#deps.sealingKey, this.#deps.did, session)) as Tokens | null
   }
 
   #seal({ accessJwt, refreshJwt }: PdsSession): Promise<string> {

@@ -30,6 +30,11 @@ export function isDeepening({ depth, since, not }: Deepen): boolean {
   return depth !== null || since !== null || not.length > 0
 }
 
+/** Whether the ends of the client's history are spoken of at all: it has some, or is to have others. */
+export function speaksOfEnds(deepen: Deepen): boolean {
+  return isDeepening(deepen) || deepen.shallow.length > 0
+}
+
 /** Collects the lines that make a {@link Deepen}. */
 export class DeepenReader {
   readonly #shallow: Oid[] = []

@@ -18,6 +18,7 @@ import {
 import { ClientObjects } from './client-objects.ts'
 import { type HistoryEnds, type MissingCommits, missingCommits } from './missing-commits.ts'
 import { filterSelection, NO_FILTER, type ObjectFilter, passesCommitsOnly } from './object-filter.ts'
+import { peelTag } from './peel-tag.ts'
 import type { ShallowUpdate } from './shallow-update.ts'
 import { emptySelection, TreeLevels } from './tree-levels.ts'
 
@@ -31,9 +32,10 @@ export interface FetchWish {
   readonly haves: readonly Oid[]
   /** Commits at which the client's history ends (it is a shallow clone). */
   readonly shallow?: readonly Oid[]
-  /** How these ends move with this fetch. */
-  readonly update?: ShallowUpdate
-  readonly filter?: ObjectFilter
+  /** How these ends move with this fetch; null: they stay. */
+  readonly update?: ShallowUpdate | null
+  /** What is left out; null: nothing. */
+  readonly filter?: ObjectFilter | null
   /**
    * Annotated tags that are sent along if what they point at in the end is sent (`include-tag`). Those without `peeled`
    * are passed over, so that a list of refs will do.
@@ -60,7 +62,7 @@ export interface FetchPlan {
  */
 export async function planFetch(graph: RepositoryGraph, wish: FetchWish, objects: ObjectSource): Promise<FetchPlan> {
   const planner = new FetchPlanner(graph, objects, wish.filter ?? NO_FILTER)
-  const { ends, unshallowed } = historyEnds(commitsOf(graph, wish.shallow ?? []), wish.update)
+  const { ends, unshallowed } = historyEnds(commitsOf(graph, wish.shallow ?? []), wish.update ?? null)
   // The client gets the parents of these whether its wants reach them or not.
   const had = [...new Set([...commitsOf(graph, wish.haves), ...unshallowed])]
   for (const oid of wish.wants) planner.want(oid)
@@ -78,7 +80,7 @@ export async function planFetch(graph: RepositoryGraph, wish: FetchWish, objects
 /** @param shallow where the client's history ends before the fetch */
 function historyEnds(
   shallow: readonly number[],
-  update: ShallowUpdate | undefined,
+  update: ShallowUpdate | null,
 ): { ends: HistoryEnds; unshallowed: readonly number[] } {
   const unshallowed = update?.unshallow ?? []
   const wanted = new Set([...shallow, ...(update?.shallow ?? [])])
@@ -94,15 +96,6 @@ export function commitsOf(graph: RepositoryGraph, oids: Iterable<Oid>): number[]
     if (commit !== NO_COMMIT) commits.add(commit)
   }
   return [...commits]
-}
-
-/** What a tag object points at in the end; any other object itself. */
-export function peelTag(graph: RepositoryGraph, oid: Oid): Oid {
-  for (let at = oid; ; ) {
-    const target = graph.tagTarget(at)
-    if (target === null) return at
-    at = target.oid
-  }
 }
 
 class FetchPlanner {

@@ -12,7 +12,8 @@ const STEPS: readonly string[] = [
      head integer,
      version integer not null,
      checked_at integer not null,
-     swept_at integer not null
+     swept_at integer not null,
+     ingest_failures integer not null default 0
    );
    create table refs (
      name text primary key,
@@ -29,7 +30,7 @@ const STEPS: readonly string[] = [
      size integer not null,
      objects integer not null,
      source text,
-     state text not null check (state in ('wanted', 'ready', 'broken'))
+     state text not null check (state in ('wanted', 'ready', 'broken', 'gone'))
    ) without rowid;`,
 ]
 

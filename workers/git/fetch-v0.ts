@@ -1,48 +1,41 @@
-import { type NegotiationStore, negotiateV0, type Round } from '../../git/protocol/negotiation.ts'
+import { speaksOfEnds } from '../../git/protocol/deepen.ts'
+import { negotiateV0 } from '../../git/protocol/negotiation.ts'
 import { pktLine } from '../../git/protocol/pkt-line.ts'
 import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { writeShallowUpdate } from '../../git/protocol/shallow-info.ts'
 import { sideBandLimit } from '../../git/protocol/side-band.ts'
 import type { UploadRequest } from '../../git/protocol/upload-request.ts'
-import type { Fetch, FetchHead } from './answer-fetch.ts'
+import type { FetchForm } from './fetch-form.ts'
 
-/** A fetch by v0 or v1 of the protocol: the ends of history, acknowledgments, the pack. */
-export class FetchV0 implements Fetch {
-  readonly request: UploadRequest
-  readonly wantRefs = []
-  readonly thinPack: boolean
-  readonly ofsDelta: boolean
-  readonly includeTag: boolean
-  readonly noProgress: boolean
-  readonly bandLimit: number | null
-  readonly isBandedFromStart = false
-
-  constructor(request: UploadRequest) {
-    const { capabilities } = request
-    this.request = request
-    this.thinPack = capabilities.has('thin-pack')
-    this.ofsDelta = capabilities.has('ofs-delta')
-    this.includeTag = capabilities.has('include-tag')
-    this.noProgress = capabilities.has('no-progress')
-    this.bandLimit = sideBandLimit(capabilities)
-  }
-
-  get constantHead(): Uint8Array | null {
-    const { done, haves } = this.request
-    return done && haves.length === 0 && this.bandLimit !== null ? pktLine('NAK\n') : null
-  }
-
-  negotiate(store: NegotiationStore): Round {
-    return negotiateV0(this.request, store)
-  }
-
-  writeHead({ graph, update, round }: FetchHead): Uint8Array[] {
-    const writer = new PktLineWriter()
-    if (update !== null) {
-      writeShallowUpdate(writer, graph, update)
-      writer.flush()
-    }
-    round.write(writer)
-    return writer.takeAll()
+/**
+ * gitprotocol-pack: v0, and v1, which differs from it in its greeting only. The ends of history come first, in the
+ * answer to every POST, then the acknowledgments.
+ */
+export function fetchFormV0(request: UploadRequest): FetchForm {
+  const { wants, haves, deepen, done, capabilities } = request
+  const bandLimit = sideBandLimit(capabilities)
+  const isConstant = done && haves.length === 0 && bandLimit !== null && !speaksOfEnds(deepen)
+  return {
+    wants,
+    wantRefs: [],
+    haves,
+    deepen,
+    thinPack: capabilities.has('thin-pack'),
+    ofsDelta: capabilities.has('ofs-delta'),
+    includeTag: capabilities.has('include-tag'),
+    noProgress: capabilities.has('no-progress'),
+    bandLimit,
+    isBandedFromStart: false,
+    constantHead: isConstant ? pktLine('NAK\n') : null,
+    negotiate: (store) => negotiateV0(request, store),
+    encodeHead({ graph, update, round }) {
+      const writer = new PktLineWriter()
+      if (update !== null) {
+        writeShallowUpdate(writer, graph, update)
+        writer.flush()
+      }
+      round.write(writer)
+      return writer.takeAll()
+    },
   }
 }
