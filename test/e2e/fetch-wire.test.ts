@@ -12,7 +12,9 @@ await writeHistory(work, { commits: 60, seed: 12 })
 const server = await serveByGit(world, work)
 await work.git('push', '--quiet', '--mirror', world.as(alice, 'app'))
 const address = world.at(alice, 'app')
-const [main, older, old] = await Promise.all(['main', 'main~3', 'main~9'].map((name) => work.resolve(name)))
+const [main, newer, older, old] = await Promise.all(
+  ['main', 'main~1', 'main~3', 'main~9'].map((name) => work.resolve(name)),
+)
 const blob = await work.resolve('main:a.txt')
 
 type Packet = string | typeof FLUSH
@@ -63,9 +65,9 @@ describe.each(['0', '1'])('v%s', (version) => {
     expect(first.lines.at(-1)).toBeNull()
     const done = await expectSame(request(...needs('', 'deepen 4\n'), 'done\n'), version)
     expect(done).toEqual({ lines: [...first.lines, 'NAK'], hasPack: true })
-    const haves = await expectSame(request(...needs('', 'deepen 4\n'), `have ${old}\n`, FLUSH), version)
+    const haves = await expectSame(request(...needs('', 'deepen 4\n'), `have ${newer}\n`, FLUSH), version)
     expect(haves.lines.slice(0, first.lines.length)).toEqual(first.lines)
-    expect(haves.lines.slice(first.lines.length)).toContain(`ACK ${old} ready`)
+    expect(haves.lines.slice(first.lines.length)).toContain(`ACK ${newer} ready`)
   })
 
   test('ends that move are said, also relative to where they were', async () => {
@@ -75,7 +77,7 @@ describe.each(['0', '1'])('v%s', (version) => {
     await expectSame(request(...needs('', ...shallow, 'deepen 2\n')), version)
     await expectSame(request(...needs('', ...shallow, 'deepen 2147483647\n')), version)
     await expectSame(request(...needs('', ...shallow, 'deepen-not refs/heads/side-35\n')), version)
-    await expectSame(request(...needs('', ...shallow, 'deepen-since 1700001860\n')), version)
+    await expectSame(request(...needs('', ...shallow, 'deepen-since 1700002160\n')), version)
   })
 
   test('a shallow client that asks for no other depth is told nothing of it, and a commit that nobody knows is ignored', async () => {
@@ -144,20 +146,19 @@ describe('v2', () => {
     const body = fetchRequest('sideband-all\n', 'want-ref refs/heads/main\n', 'deepen 1\n', `have ${older}\n`)
     const answer = readPktLines(await post(address, body, '2'))
     expect(answer.filter((line) => line !== null).every((line) => line[0] === 1)).toBe(true)
-    expect(answer.map((line) => line?.toString('latin1', 1).trimEnd().slice(0, 15))).toEqual([
+    const head = answer.map((line) => line?.toString('latin1', 1).trimEnd())
+    expect(head.slice(0, head.indexOf('packfile') + 1)).toEqual([
       'acknowledgments',
-      `ACK ${older}`.slice(0, 15),
+      `ACK ${older}`,
       'ready',
       undefined,
       'shallow-info',
-      `shallow ${main}`.slice(0, 15),
+      `shallow ${main}`,
       undefined,
       'wanted-refs',
-      main!.slice(0, 15),
+      `${main} refs/heads/main`,
       undefined,
       'packfile',
-      expect.stringMatching(/^PACK/),
-      undefined,
     ])
     const failed = readPktLines(
       await post(address, fetchRequest('sideband-all\n', `want ${ZERO_OID}\n`, 'done\n'), '2'),
@@ -170,7 +171,6 @@ describe('v2', () => {
     const { lines } = await expectSame(command('object-info', 'size\n', ...ids), '2')
     expect(lines[0]).toBe('size')
     expect(lines).toHaveLength(6)
-    await expectSame(command('object-info', ...ids.slice(0, 2)), '2')
   })
 
   test.each([
