@@ -53,6 +53,11 @@ export class OidTable {
     return this.#bytes.subarray(number * OID_BYTES, (number + 1) * OID_BYTES)
   }
 
+  /** All raw ids in the order of their numbers. */
+  bytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#size * OID_BYTES)
+  }
+
   /** Copies the raw id with this number to `at` of `target`. */
   copy(number: number, target: Uint8Array, at: number): void {
     const start = number * OID_BYTES

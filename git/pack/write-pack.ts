@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import type { Oid } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
-import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, WHOLE } from './delta-bases.ts'
+import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, type SendModes, WHOLE } from './delta-bases.ts'
 import {
   createEntryHeader,
   ENTRY_HEADER_LIMIT,
@@ -95,21 +95,32 @@ async function* copyPack(
   }
 }
 
+/** What a {@link PackWriter} must know beside what it writes. */
+export type PackWriterOptions = Pick<WritePackOptions, 'ofsDelta' | 'objects' | 'onProgress'> & {
+  /** Called for every entry with where it starts in the pack that is written. */
+  readonly onEntry?: (pack: number, ordinal: number, position: number) => void
+}
+
 /** Writes the entries of a selection, pack by pack, each in the order in which they lie there. */
-class PackWriter {
+export class PackWriter {
   readonly #packs: readonly ReadablePack[]
   readonly #selection: Selection
-  readonly #bases: DeltaBases
-  readonly #options: WritePackOptions
+  readonly #modes: SendModes
+  readonly #options: PackWriterOptions
   readonly #sink = new PackSink()
   readonly #header = createEntryHeader()
   #objects = 0
 
-  constructor(packs: readonly ReadablePack[], selection: Selection, bases: DeltaBases, options: WritePackOptions) {
+  constructor(packs: readonly ReadablePack[], selection: Selection, modes: SendModes, options: PackWriterOptions) {
     this.#packs = packs
     this.#selection = selection
-    this.#bases = bases
+    this.#modes = modes
     this.#options = options
+  }
+
+  /** Bytes written so far, those of the trailer at the end. */
+  get position(): number {
+    return this.#sink.position
   }
 
   async *write(objects: number): AsyncGenerator<Uint8Array, void, undefined> {
@@ -135,7 +146,8 @@ class PackWriter {
       const end = index.offset(ordinal + 1)
       const position = this.#sink.position + run.end - run.start
       written[ordinal] = position
-      const mode = this.#bases.mode(pack, ordinal)
+      this.#options.onEntry?.(pack, ordinal, position)
+      const mode = this.#modes.mode(pack, ordinal)
       const base = index.baseOrdinal(ordinal)
       const distance = mode === DELTA_IN_PACK ? position - written[base]! : 0
       const stays = mode === COPY || (this.#options.ofsDelta && distance > 0 && distance === start - index.offset(base))
