@@ -28,8 +28,24 @@ export interface Atmosphere {
    * is cut instead.
    */
   loseNextAnswer(nsid: string): void
+  /** The next request whose path ends in `nsid` meets a fault; see {@link Fault}. Faults for one `nsid` queue up. */
+  failNext(nsid: string, fault: Fault): void
   close(): Promise<void>
 }
+
+/** What becomes of a request. */
+export type Fault =
+  /** It never reaches the PDS: this is the answer, given without waiting for the body. */
+  | {
+      readonly kind: 'refuse'
+      readonly status: number
+      readonly headers?: Record<string, string>
+      readonly body?: object
+    }
+  /** The PDS carries it out, and the answer says that it failed. */
+  | { readonly kind: 'fail-after'; readonly status: number }
+  /** Neither read nor answered, until `release` is settled; then it goes on its way. */
+  | { readonly kind: 'hang'; readonly release: Promise<unknown> }
 
 export interface Account {
   readonly did: string
@@ -108,6 +124,17 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
   const pdsUrl = `http://localhost:${port}`
   const requests: PdsRequest[] = []
   const answersToLose: string[] = []
+  const faults: { readonly nsid: string; readonly fault: Fault }[] = []
+  const carryOut = pdsServer.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
+  pdsServer.removeAllListeners('request')
+  pdsServer.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { pathname } = new URL(request.url ?? '/', pdsUrl)
+    const at = faults.findIndex(({ nsid }) => pathname.endsWith(nsid))
+    const fault = at < 0 ? null : faults.splice(at, 1)[0]!.fault
+    interfere(fault, response, () => {
+      for (const listener of carryOut) listener.call(pdsServer, request, response)
+    })
+  })
   pdsServer.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, search } = new URL(request.url ?? '/', pdsUrl)
     const entry: PdsRequest = { method: request.method ?? '', path: pathname, query: search, status: null }
@@ -134,6 +161,9 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
     },
     loseNextAnswer(nsid) {
       answersToLose.push(nsid)
+    },
+    failNext(nsid, fault) {
+      faults.push({ nsid, fault })
     },
     async close() {
       await Promise.all([stopListening(pdsServer), stopListening(plcServer)])
@@ -227,6 +257,26 @@ async function stopListening(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeAllConnections()
   await closed
+}
+
+function interfere(fault: Fault | null, response: ServerResponse, carryOut: () => void): void {
+  switch (fault?.kind) {
+    case 'refuse':
+      response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
+      response.end(JSON.stringify(fault.body ?? {}))
+      return
+    case 'fail-after': {
+      const writeHead = response.writeHead.bind(response)
+      response.writeHead = ((_status: number, ...rest: unknown[]) => writeHead(fault.status, ...(rest as []))) as never
+      carryOut()
+      return
+    }
+    case 'hang':
+      void fault.release.then(carryOut)
+      return
+    default:
+      carryOut()
+  }
 }
 
 function cutInsteadOfAnswering(response: ServerResponse): void {

@@ -13,12 +13,15 @@ export interface Edge {
   readonly logs: readonly EdgeLog[]
   /** Starts workerd again on what is stored: all that lived in memory is gone. */
   restart(): Promise<void>
-  /** The same on nothing: R2, D1 and all Durable Objects are empty. */
-  wipe(): Promise<void>
+  /** The same on nothing: R2, D1 and all Durable Objects are empty; or on what is left when one of them is lost. */
+  wipe(what?: Store): Promise<void>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
   close(): Promise<void>
 }
+
+/** Where the edge keeps what it keeps. */
+export type Store = 'r2' | 'd1' | 'do'
 
 export interface EdgeLog {
   readonly level: string
@@ -54,16 +57,16 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   let miniflare = await startMiniflare(bundle, options, options.port, onLog)
   const port = Number((await miniflare.ready).port)
 
-  const startAgain = async ({ empty }: { empty: boolean }) => {
+  const startAgain = async (emptied: string | null) => {
     await miniflare.dispose()
-    if (empty) await rm(storage(options), { recursive: true, force: true })
+    if (emptied !== null) await rm(emptied, { recursive: true, force: true })
     miniflare = await startMiniflare(bundle, options, port, onLog)
   }
   return {
     url: `http://${LOOPBACK}:${port}`,
     logs,
-    restart: () => startAgain({ empty: false }),
-    wipe: () => startAgain({ empty: true }),
+    restart: () => startAgain(null),
+    wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
     pid: () => workerdPid(port),
     close: () => miniflare.dispose(),
   }

@@ -1,10 +1,12 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { IngestNews, RepositoryAddress } from '../durable-objects/repository/answers.ts'
+import type { ReadAccountOutcome } from '../durable-objects/repository/read-account.ts'
 import type { Repository } from '../durable-objects/repository/repository.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
 import { openPacks } from '../storage/packs/open-packs.ts'
+import { ObjectGoneError } from '../storage/packs/r2-range.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
 import type { RequestContext } from './request-context.ts'
@@ -21,6 +23,7 @@ export class Mirror {
   readonly stub: DurableObjectStub<Repository>
   readonly #context: RequestContext
   readonly #actor: string
+  #isRestoring = false
 
   constructor(context: RequestContext, identity: Identity, rkey: string) {
     this.#context = context
@@ -43,6 +46,19 @@ export class Mirror {
 
   /** The manifest once all packs are there. @throws {@link HttpError} as `refsManifest` */
   async completeManifest(onProgress: (line: string) => void = () => undefined): Promise<Manifest> {
+    const manifest = await this.#completed(onProgress)
+    try {
+      await this.packs(manifest)
+      return manifest
+    } catch (error) {
+      if (!(error instanceof ObjectGoneError)) throw error
+    }
+    const outcome = await this.stub.restore(this.address)
+    if (outcome.state !== 'read') throw notReadable(outcome)
+    return this.#completed(onProgress)
+  }
+
+  async #completed(onProgress: (line: string) => void): Promise<Manifest> {
     const first = await this.#ask()
     if (first.isComplete) return first.manifest
     await this.#followIngest(onProgress)
@@ -66,14 +82,8 @@ export class Mirror {
       case 'ingesting':
         return { manifest: answer.manifest, isComplete: false, wantedBytes: answer.wantedBytes }
       case 'gone':
-        throw new HttpError(404, 'RepositoryNotFound', 'repository not found: its record is gone from the account')
       case 'unavailable':
-        throw new HttpError(
-          503,
-          'UpstreamUnavailable',
-          `this repository is not mirrored yet, and its account's server cannot be asked now: ${answer.message}`,
-          { 'Retry-After': `${answer.retryAfterSeconds ?? 10}` },
-        )
+        throw notReadable(answer)
     }
   }
 
@@ -107,8 +117,28 @@ export class Mirror {
   }
 
   packs(manifest: Manifest): Promise<HandledPacks> {
-    return openPacks(this.#context.environment.PACKS, manifest.did, manifest.rkey, manifest.packs)
+    const { PACKS } = this.#context.environment
+    return openPacks(PACKS, manifest.did, manifest.rkey, manifest.packs, () => this.#restoreSoon())
   }
+
+  /** For who comes next: this request may be in the middle of its answer. */
+  #restoreSoon(): void {
+    if (this.#isRestoring) return
+    this.#isRestoring = true
+    this.#context.waitUntil(this.stub.restore(this.address))
+  }
+}
+
+function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): HttpError {
+  if (outcome.state === 'gone') {
+    return new HttpError(404, 'RepositoryNotFound', 'repository not found: its record is gone from the account')
+  }
+  return new HttpError(
+    503,
+    'UpstreamUnavailable',
+    `this repository is not mirrored yet, and its account's server cannot be asked now: ${outcome.message}`,
+    { 'Retry-After': `${outcome.retryAfterSeconds ?? 10}` },
+  )
 }
 
 type HandledPacks = Awaited<ReturnType<typeof openPacks>>

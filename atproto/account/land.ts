@@ -1,3 +1,4 @@
+import { RefNames } from '../../git/refs/ref-conflicts.ts'
 import type { PdsClient } from '../pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../pds/pds-error.ts'
 import type { Write } from '../pds/write.ts'
@@ -7,7 +8,14 @@ import { judge, mayHaveMovedOn, showsLanding } from '../refs/judge.ts'
 import { mergeRefs, type StoredRefs } from '../refs/merge.ts'
 import { type Batch, PLAN_LIMITS, type PlanLimits, planLanding } from '../refs/plan.ts'
 import { findRepositories } from './find-repositories.ts'
-import type { Landing, LandingResult, MoveOutcome, RefMove } from './landing.ts'
+import {
+  createsRef,
+  type Landing,
+  type LandingResult,
+  type MoveOutcome,
+  type RefMove,
+  reliesOnHead,
+} from './landing.ts'
 import { readLooseRefs, readRefs } from './read-refs.ts'
 
 export interface LandDeps {
@@ -87,7 +95,7 @@ class LandingRun {
   async finish(): Promise<void> {
     const { create, moves, atomic } = this.#landing
     // Without a head that is known, a ref could be created beside one that the writer does not know of.
-    const lacksHead = this.#head === null && create === null && moves.some(({ from }) => from?.at.kind !== 'loose')
+    const lacksHead = this.#head === null && create === null && moves.some(reliesOnHead)
     if (lacksHead) await this.#catchUp()
     for (let batches = this.#plan(); batches.length > 0; batches = this.#plan()) {
       if (atomic && batches.length > 1) return this.#fail(TOO_LARGE_FOR_ATOMIC, null)
@@ -175,7 +183,8 @@ class LandingRun {
     const { did, repo } = this.#landing
     const names = moves.map(({ name }) => name)
     const ignore = () => undefined
-    if (movesHead) return readRefs(client, did, repo, names, ignore)
+    // Refs that were created meanwhile may stand in the way of those to create: that takes all names.
+    if (movesHead) return readRefs(client, did, repo, moves.some(createsRef) ? 'all' : names, ignore)
     const { refs, landings } = mergeRefs(await readLooseRefs(client, did, repo, names, ignore), [])
     // A loose ref that is gone altogether has been packed.
     if (names.some((name) => !refs.has(name))) return readRefs(client, did, repo, names, ignore)
@@ -189,9 +198,30 @@ class LandingRun {
     this.#head = stored.head
     for (const move of open) this.#pending.set(move.name, move)
     for (const { move, state } of lost) this.#settle({ name: move.name, outcome: 'lost', state })
-    if (this.#landing.atomic && lost.length > 0) this.#fail('another ref of this atomic push was not accepted', null)
+    const hasConflict = this.#refuseConflicts(open, stored)
+    if (this.#landing.atomic && (lost.length > 0 || hasConflict)) {
+      this.#fail('another ref of this atomic push was not accepted', null)
+    }
     if (changed || headMoved) this.#races++
     return changed || headMoved
+  }
+
+  /** Refuses refs that would be a directory of one that has come meanwhile, or lie in one. @returns whether there are any */
+  #refuseConflicts(open: readonly RefMove[], stored: StoredRefs): boolean {
+    const created = open.filter(createsRef)
+    if (created.length === 0) return false
+    const names = new RefNames()
+    for (const { name, target } of stored.refs.values()) if (target !== null) names.add(name)
+    for (const { name, target } of open) if (target === null) names.delete(name)
+    let hasConflict = false
+    for (const { name } of created) {
+      const other = names.conflictWith(name)
+      if (other === null) continue
+      hasConflict = true
+      const message = `'${other}' exists; cannot create '${name}'`
+      this.#settle({ name, outcome: 'failed', message, retryAfterSeconds: null })
+    }
+    return hasConflict
   }
 
   async #beforeNextTry(changed: boolean, fault: PdsFault): Promise<void> {

@@ -14,6 +14,19 @@ export interface RefMove {
   readonly peeled: Oid | null
 }
 
+/** Whether the move makes a ref where readers saw none: it never existed, or was deleted. */
+export function createsRef({ from, target }: RefMove): boolean {
+  return target !== null && (from === null || from.target === null)
+}
+
+/**
+ * Whether the move has to move the head as well (`docs/storage.md`, "Why the head"): it relies on there being no loose
+ * record of the name, or on no ref having come that stands in its way.
+ */
+export function reliesOnHead(move: RefMove): boolean {
+  return move.from?.at.kind !== 'loose' || createsRef(move)
+}
+
 /** What is to appear in an account at once: a pack and the refs that move to it. */
 export interface Landing {
   readonly did: string

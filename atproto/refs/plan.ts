@@ -1,4 +1,4 @@
-import type { Landing, RefMove } from '../account/landing.ts'
+import { type Landing, type RefMove, reliesOnHead } from '../account/landing.ts'
 import type { Write } from '../pds/write.ts'
 import { PACK_COLLECTION, REF_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../records/collections.ts'
 import { encodePackRecord } from '../records/pack-record.ts'
@@ -18,7 +18,8 @@ import type { RefState } from './ref-state.ts'
  *
  * The second kind relies on there being no loose record of the name, which its key alone does not guard: the ref may
  * have been created and moved on meanwhile, and `…:1` be free again. So each write of that kind also moves the head,
- * and a writer with an old view fails on it.
+ * and a writer with an old view fails on it. So does one that brings a deleted ref back: whatever makes a name appear
+ * has to know all names, since git can have `a` or `a/b` and not both.
  */
 
 export interface PlanLimits {
@@ -213,7 +214,7 @@ function planLoose(repo: string, move: RefMove, pack: string | null, landing: st
   const writes: Write[] = [{ action: 'create', collection, rkey: refKey(repo, name, state.seq), value }]
   const isLoose = from?.at.kind === 'loose'
   if (isLoose) writes.unshift({ action: 'delete', collection, rkey: refKey(repo, name, from.seq) })
-  return { writes, moves: [{ move, state }], movesHead: !isLoose, shard: null, bytes: byteLength(writes) }
+  return { writes, moves: [{ move, state }], movesHead: reliesOnHead(move), shard: null, bytes: byteLength(writes) }
 }
 
 function planShards(created: readonly RefMove[], pack: string | null, landing: string, limits: PlanLimits): Unit[] {

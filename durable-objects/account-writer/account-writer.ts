@@ -20,9 +20,12 @@ export class AccountWriter extends DurableObject<Environment> {
     return (await this.#open({ did, pds })).authenticate(password)
   }
 
-  /** A token for uploads, which the Worker makes itself: bytes do not pass through here. */
-  async accessToken({ did, pds }: AccountAddress): Promise<TokenAnswer> {
-    return (await this.#open({ did, pds })).accessToken()
+  /**
+   * A token for uploads, which the Worker makes itself: bytes do not pass through here. `refused` is one of before that
+   * the PDS has refused: the session may have ended there, and a password that is at hand opens another.
+   */
+  async accessToken({ did, pds, refused }: AccountAddress & { refused?: string }): Promise<TokenAnswer> {
+    return (await this.#open({ did, pds })).accessToken(refused)
   }
 
   /** Creates a repository, lands a pack, moves refs: see `atproto/account/land.ts`. */

@@ -29,9 +29,10 @@ export class Account {
     return this.#sessions.authenticate(password)
   }
 
-  async accessToken(): Promise<TokenAnswer> {
+  /** @param refused a token of before that the PDS has refused */
+  async accessToken(refused?: string): Promise<TokenAnswer> {
     try {
-      return { ok: true, token: await this.#sessions.accessToken() }
+      return { ok: true, token: await this.#sessions.accessToken(refused) }
     } catch (fault) {
       return refusalOf(fault)
     }

@@ -1,9 +1,10 @@
-import type { Landing, LandingResult } from '../../atproto/account/landing.ts'
+import { type Landing, type LandingResult, reliesOnHead } from '../../atproto/account/landing.ts'
+import { RefNames } from '../../git/refs/ref-conflicts.ts'
 
 interface Step {
   readonly from: number
   readonly to: number
-  /** Refs that got their first loose record, or were packed, in it. */
+  /** Refs that appeared in it, got their first loose record, or were packed. */
   readonly names: readonly string[]
 }
 
@@ -16,18 +17,19 @@ const MAX_REPOSITORIES = 256
  * arrive together and create different refs all know the same head; with this log each is brought up to the head that
  * the one before has left, in place of finding out by a failed write and three more requests.
  *
- * That is sound as long as no ref of the landing is among those that were created in between.
+ * That is sound as long as no ref of the landing is among those that were created in between, nor stands in the way of
+ * one (`a` of `a/b`).
  */
 export class HeadLog {
   readonly #steps = new Map<string, Step[]>()
 
   /** The landing with the newest head that is known to be as good as the one it has. */
   bringUp(landing: Landing): Landing {
-    const names = new Set(namesThatMoveHead(landing))
+    const names = new RefNames(namesThatMoveHead(landing))
     let { head } = landing
     for (const step of this.#steps.get(landing.repo) ?? []) {
       if (step.from !== head) continue
-      if (step.names.some((name) => names.has(name))) break
+      if (step.names.some((name) => names.has(name) || names.conflictWith(name) !== null)) break
       head = step.to
     }
     return head === landing.head ? landing : { ...landing, head }
@@ -56,5 +58,5 @@ export function movesHead(landing: Landing): boolean {
 }
 
 function namesThatMoveHead({ moves }: Landing): string[] {
-  return moves.filter(({ from }) => from?.at.kind !== 'loose').map(({ name }) => name)
+  return moves.filter(reliesOnHead).map(({ name }) => name)
 }

@@ -86,13 +86,14 @@ export class SessionKeeper {
 
   async authenticate(password: string): Promise<AuthenticateAnswer> {
     const digest = createHmac('sha256', this.#digestKey).update(password).digest('base64')
+    const rejectedAt = this.#rejected.get(digest)
+    // First: whoever repeats a wrong password must not have the verifier derived each time, which is slow on purpose.
+    if (rejectedAt !== undefined && rejectedAt > this.#deps.now() - REMEMBER_REJECTION) return this.#wrongPassword()
     const known = await this.#recognise(password, digest)
     if (known !== null) {
       this.#remember(known, password)
       return { ok: true }
     }
-    const rejectedAt = this.#rejected.get(digest)
-    if (rejectedAt !== undefined && rejectedAt > this.#deps.now() - REMEMBER_REJECTION) return this.#wrongPassword()
     // A client that opens several connections sends the same password on each.
     const underWay = this.#signingIn.get(digest)
     if (underWay) return underWay
@@ -116,9 +117,15 @@ export class SessionKeeper {
     return run(await this.#refresh(token))
   }
 
-  /** A token that is good for a minute at least. @throws {@link SessionEndedError}, and the faults of refreshing */
-  async accessToken(): Promise<string> {
+  /**
+   * A token that is good for a minute at least.
+   *
+   * @param refused one that the PDS has refused, whatever its time: it is replaced
+   * @throws {@link SessionEndedError}, and the faults of refreshing
+   */
+  async accessToken(refused?: string): Promise<string> {
     const { accessJwt, endsAt } = await this.#tokensOf(await this.#credential())
+    if (accessJwt === refused) return this.#refresh(accessJwt)
     return endsAt !== null && endsAt < this.#deps.now() + MIN_LIFETIME ? this.#refresh(accessJwt) : accessJwt
   }
 

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { packKeys, repositoryPrefix } from '../../storage/packs/pack-keys.ts'
+import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import type { Environment } from '../environment.ts'
 import { log } from '../log.ts'
 import { createPdsClient } from '../pds-clients.ts'
@@ -32,6 +33,7 @@ export interface ManifestRequest extends RepositoryAddress {
 export class Repository extends DurableObject<Environment> {
   readonly #store: MirrorStore
   #reading: Promise<ReadAccountOutcome> | null = null
+  #restoring: Promise<ReadAccountOutcome> | null = null
   #ingesting: Promise<void> | null = null
   readonly #followers = new Set<(news: IngestNews) => void>()
 
@@ -59,6 +61,14 @@ export class Repository extends DurableObject<Environment> {
   /** Reads the account now, for a writer who found that the mirror is behind. */
   async refresh(address: RepositoryAddress): Promise<ReadAccountOutcome> {
     return this.#read(address)
+  }
+
+  /** A reader has met a pack whose files are not all in R2: R2 is a cache, so what is lost is read again. */
+  restore(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    this.#restoring ??= this.#restoreOnce(address).finally(() => {
+      this.#restoring = null
+    })
+    return this.#restoring
   }
 
   /**
@@ -113,7 +123,19 @@ export class Repository extends DurableObject<Environment> {
     return this.#reading
   }
 
-  async #readOnce(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+  async #restoreOnce(address: RepositoryAddress): Promise<ReadAccountOutcome> {
+    const ready = this.#store.packs('ready')
+    const keys = new Set<string>()
+    for await (const objects of this.#listObjects(address)) for (const { key } of objects) keys.add(key)
+    const lost = ready.filter(({ id }) =>
+      Object.values(packKeys(address.did, address.rkey, id)).some((key) => !keys.has(key)),
+    )
+    if (lost.length === 0) return { state: 'read' }
+    log('packs-lost', { ...address, packs: lost.map(({ id }) => id) })
+    return this.#readOnce(address, new Set(lost.map(({ id }) => id)))
+  }
+
+  async #readOnce(address: RepositoryAddress, lost?: ReadonlySet<string>): Promise<ReadAccountOutcome> {
     const outcome = await readAccount(
       {
         store: this.#store,
@@ -125,6 +147,7 @@ export class Repository extends DurableObject<Environment> {
         now: Date.now,
       },
       address,
+      lost,
     )
     if (outcome.state === 'gone') await this.#forget(address)
     if (!this.#store.isComplete()) await this.ctx.storage.setAlarm(Date.now() + RESUME_AFTER)
@@ -146,9 +169,10 @@ export class Repository extends DurableObject<Environment> {
         try {
           await ingestWanted(deps, address, (progress) => this.#tell({ progress }))
         } catch (error) {
-          if (!(error instanceof PackMovedError) || moved >= MOVED_LIMIT) throw error
-          this.#store.removePacks(this.#store.packs('wanted').map(({ id }) => id))
-          const outcome = await this.#read(address)
+          const hasMoved = error instanceof PackMovedError
+          if (!(hasMoved || error instanceof ObjectGoneError) || moved >= MOVED_LIMIT) throw error
+          if (hasMoved) this.#store.removePacks(this.#store.packs('wanted').map(({ id }) => id))
+          const outcome = await (hasMoved ? this.#read(address) : this.restore(address))
           if (outcome.state !== 'read') throw error
         }
       }
@@ -181,11 +205,18 @@ export class Repository extends DurableObject<Environment> {
     })
   }
 
-  async #deleteObjects({ did, rkey }: RepositoryAddress, isLeftover: (object: R2Object) => boolean): Promise<void> {
+  async #deleteObjects(address: RepositoryAddress, isLeftover: (object: R2Object) => boolean): Promise<void> {
+    for await (const objects of this.#listObjects(address)) {
+      const keys = objects.filter(isLeftover).map(({ key }) => key)
+      if (keys.length > 0) await this.env.PACKS.delete(keys)
+    }
+  }
+
+  /** All that R2 has of the repository, page by page. */
+  async *#listObjects({ did, rkey }: RepositoryAddress): AsyncGenerator<readonly R2Object[]> {
     for (let cursor: string | undefined; ; ) {
       const page = await this.env.PACKS.list({ prefix: repositoryPrefix(did, rkey), ...(cursor ? { cursor } : {}) })
-      const keys = page.objects.filter(isLeftover).map(({ key }) => key)
-      if (keys.length > 0) await this.env.PACKS.delete(keys)
+      yield page.objects
       if (!page.truncated) return
       cursor = page.cursor
     }

@@ -4,6 +4,17 @@ const EMPTY = 0xffffffff
 const INITIAL_CAPACITY = 1024
 
 /**
+ * Ids of objects scatter evenly, so that with half of the slots free a search ends after a few. Only ids that somebody
+ * made up (in a tree that names objects which do not exist) crowd together, to make every search a long one.
+ */
+const LONGEST_SEARCH = 512
+
+/** Ids that were made up to slow the table down. */
+export class CrowdedOidsError extends Error {
+  override name = 'CrowdedOidsError'
+}
+
+/**
  * Numbers object ids in the order in which they are first met: 20 bytes an id, and 8 bytes an id of hash slots
  * at most half full. A JavaScript map of strings takes about ten times as much.
  */
@@ -22,13 +33,13 @@ export class OidTable {
     return this.#size
   }
 
-  /** The number of the id at `at` of `bytes`, or -1 if it has none. */
+  /** The number of the id at `at` of `bytes`, or -1 if it has none. @throws {@link CrowdedOidsError} */
   find(bytes: Uint8Array, at = 0): number {
     const number = this.#slots[this.#slotOf(bytes, at)]!
     return number === EMPTY ? -1 : number
   }
 
-  /** The number of the id at `at` of `bytes`; a new id gets the next one. */
+  /** The number of the id at `at` of `bytes`; a new id gets the next one. @throws {@link CrowdedOidsError} */
   intern(bytes: Uint8Array, at = 0): number {
     let slot = this.#slotOf(bytes, at)
     const known = this.#slots[slot]!
@@ -72,11 +83,12 @@ export class OidTable {
     const mask = this.#slots.length - 1
     // Object ids are uniformly distributed already: their first bytes are the hash.
     let slot = (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) & mask
-    for (;;) {
+    for (let steps = 0; steps < LONGEST_SEARCH; steps++) {
       const number = this.#slots[slot]!
       if (number === EMPTY || compareOids(this.#bytes, number * OID_BYTES, bytes, at) === 0) return slot
       slot = (slot + 1) & mask
     }
+    throw new CrowdedOidsError('more object ids with the same first digits than chance makes')
   }
 
   #grow(): void {

@@ -35,8 +35,9 @@ export function oidToBytes(oid: Oid): Uint8Array {
   return bytes
 }
 
-/** Reads 40 hex digits at `at` of ASCII bytes into `oid`. @returns false if they are not all lower-case hex digits. */
+/** Reads 40 hex digits at `at` of ASCII bytes into `oid`. @returns false if they are not there or not all lower-case hex digits. */
 export function parseOidBytes(digits: Uint8Array, at: number, oid: Uint8Array): boolean {
+  if (at + OID_BYTES * 2 > digits.length) return false
   let seen = 0
   for (let i = 0; i < OID_BYTES; i++) {
     const high = DIGITS[digits[at + i * 2]!]!

@@ -78,6 +78,8 @@ class GraphBuilder {
   /** Numbers of the objects that the commits list. */
   readonly #listed = new GrowingUint32()
   readonly #unreadable = new Set<number>()
+  /** By number of a commit in another pack: the number of its tree. */
+  readonly #knownTrees = new Map<number, number>()
   #compared = 0
 
   constructor({ links, ids, types, objects, known }: GraphInput) {
@@ -197,8 +199,13 @@ class GraphBuilder {
   #treeOf(commit: number): number {
     const inPack = this.#commitOf[commit] ?? NO_COMMIT
     if (inPack !== NO_COMMIT) return this.#links.commits.trees.at(inPack - 1)
-    const known = this.#knownCommit(commit)
-    return known < 0 ? -1 : this.#ids.table.intern(oidToBytes(this.#known!.graph.tree(known)))
+    let tree = this.#knownTrees.get(commit)
+    if (tree === undefined) {
+      const known = this.#knownCommit(commit)
+      tree = known < 0 ? -1 : this.#ids.table.intern(oidToBytes(this.#known!.graph.tree(known)))
+      this.#knownTrees.set(commit, tree)
+    }
+    return tree
   }
 
   #knownCommit(number: number): number {
@@ -309,6 +316,12 @@ class GraphBuilder {
     const { commits } = this.#links
     const stack = [commit]
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const number = this.#ids.numberOf(commits.ordinals.at(top))
+      if (this.#generations.get(number) > 0) {
+        // A commit may be the parent of several, or of one several times.
+        stack.pop()
+        continue
+      }
       let largest = 0
       const before = stack.length
       for (const parent of commits.parents(top)) {
@@ -319,7 +332,7 @@ class GraphBuilder {
         else largest = Math.max(largest, this.#knownGeneration(parent))
       }
       if (stack.length > before) continue
-      this.#generations.set(this.#ids.numberOf(commits.ordinals.at(top)), largest + 1)
+      this.#generations.set(number, largest + 1)
       stack.pop()
     }
     return this.#generations.get(this.#ids.numberOf(commits.ordinals.at(commit)))

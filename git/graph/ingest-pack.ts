@@ -2,6 +2,7 @@ import { type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { checkTree } from '../object/check-tree.ts'
 import { TREE } from '../object/object-type.ts'
+import { asPackError } from '../pack/as-pack-error.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { EntryIds } from '../pack/entry-ids.ts'
 import { KeptDeltas } from '../pack/kept-deltas.ts'
@@ -64,6 +65,14 @@ export class ForbiddenObjectError extends PackError {
  * @throws {@link PackError} in words for whoever pushed it.
  */
 export async function ingestPack(options: IngestOptions): Promise<IngestedPack> {
+  try {
+    return await ingest(options)
+  } catch (error) {
+    throw asPackError(error)
+  }
+}
+
+async function ingest(options: IngestOptions): Promise<IngestedPack> {
   const limits = options.limits ?? PACK_LIMITS
   const ids = new EntryIds()
   const links = new ObjectLinks(ids.table, new TreeChildren(ids.table, limits.keptTreeEntries))

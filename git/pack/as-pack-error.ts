@@ -1,8 +1,10 @@
+import { CrowdedOidsError } from '../bytes/oid-table.ts'
 import { DeltaError } from '../delta/apply-delta.ts'
 import { PackError } from './entry-header.ts'
 import { InflateError } from './inflate-error.ts'
 
-/** What is wrong with an entry is wrong with its pack; anything else stays what it is. */
+/** What is wrong with an entry or its ids is wrong with the pack; anything else stays what it is. */
 export function asPackError(error: unknown): unknown {
-  return error instanceof DeltaError || error instanceof InflateError ? new PackError(error.message) : error
+  const isOfThePack = error instanceof DeltaError || error instanceof InflateError || error instanceof CrowdedOidsError
+  return isOfThePack ? new PackError(error.message) : error
 }

@@ -4,7 +4,7 @@ const MEBIBYTE = 1024 * 1024
 export interface PackLimits {
   /** Bytes of an object or delta that is held in memory whole. Blobs that are no deltas may be larger. */
   readonly objectBytes: number
-  /** Entries of a pack: each takes some 150 bytes of tables. */
+  /** Entries of a pack: each takes some 160 bytes of tables while it is taken in. */
   readonly entries: number
   /** Ids met in all, of entries and of what they point at: 40 bytes each. */
   readonly ids: number
@@ -20,8 +20,8 @@ export interface PackLimits {
 
 export const PACK_LIMITS: PackLimits = {
   objectBytes: 32 * MEBIBYTE,
-  entries: 1_000_000,
-  ids: 2_000_000,
+  entries: 500_000,
+  ids: 1_000_000,
   unfoldedBytes: 64 * 1024 * MEBIBYTE,
   keptDeltaBytes: 12 * MEBIBYTE,
   // Room for the largest object there may be.

@@ -46,6 +46,8 @@ export interface PackedObjectsOptions {
 const OBJECT_CACHE_BYTES = 8 * 1024 * 1024
 /** Larger ones are not kept: a single one would drive out all others. */
 const CACHED_OBJECT_BYTES = 1024 * 1024
+/** What the objects of a chain of deltas may have in all, in bytes: a few bytes of deltas can make terabytes. */
+const CHAIN_BYTES = 4 * 1024 * 1024 * 1024
 /** Compressed bytes of a chain of deltas to ask for at once, and how many entries. */
 const READ_AHEAD_BYTES = 4 * 1024 * 1024
 const READ_AHEAD_ENTRIES = 6
@@ -137,10 +139,14 @@ export class PackedObjects implements ObjectSource {
   async #make(place: ObjectPlace): Promise<GitObject> {
     const { type, bytes, chain } = await this.#readBase(place)
     let object = bytes
+    let made = 0
     while (chain.length > 0) {
       const places = this.#takeAhead(chain)
       const entries = await Promise.all(places.map((at) => this.#readEntry(at)))
       for (const [i, entry] of entries.entries()) {
+        made += object.length
+        if (made > CHAIN_BYTES)
+          throw new ObjectTooLargeError(`an object made of more than ${CHAIN_BYTES} bytes of bases`)
         object = applyDelta(object, inflateEntry(entry.compressed, entry.size), this.#limit)
         this.#keep(places[i]!, object)
       }

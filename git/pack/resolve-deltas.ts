@@ -3,8 +3,7 @@ import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { applyDelta, applyDeltaInto, checkDeltaSizes } from '../delta/apply-delta.ts'
 import type { ObjectSource } from '../object/object-source.ts'
-import type { ObjectType } from '../object/object-type.ts'
-import { asPackError } from './as-pack-error.ts'
+import type { GitObject, ObjectType } from '../object/object-type.ts'
 import { OFS_DELTA, PackError } from './entry-header.ts'
 import type { EntryIds } from './entry-ids.ts'
 import { inflateEntry } from './inflate-entry.ts'
@@ -12,6 +11,7 @@ import type { KeptDeltas } from './kept-deltas.ts'
 import { ObjectBuffer } from './object-buffer.ts'
 import { EXTERNAL_BASE } from './pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
+import { ObjectTooLargeError } from './packed-objects.ts'
 import { BASE_BY_ID, type ObjectVisitor, type PackScan } from './scan-pack.ts'
 
 const NONE = -1
@@ -56,15 +56,10 @@ export class MissingBaseError extends PackError {
  * Resolves every delta of a scanned pack: depth first from each base, so that a base is at hand while its deltas are
  * applied and memory stays within a fixed budget; a base that had to be dropped is made again.
  *
- * @throws {@link PackError}
+ * @throws {@link PackError}, DeltaError, InflateError
  */
 export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPack> {
-  const resolver = new DeltaResolver(options)
-  try {
-    return await resolver.resolve()
-  } catch (error) {
-    throw asPackError(error)
-  }
+  return new DeltaResolver(options).resolve()
 }
 
 class DeltaResolver {
@@ -163,11 +158,11 @@ class DeltaResolver {
 
   /** Resolves the deltas whose bases are in the store. Any of them may turn out to be a base that others wait for. */
   async #resolveThin(): Promise<void> {
-    const { ids, store } = this.#options
+    const { ids } = this.#options
     for (let number = 0; number < this.#waiting.length; number++) {
       if (this.#waiting[number] === NONE) continue
       const oid = ids.table.bytesAt(number).slice()
-      const base = (await store?.read(oidFromBytes(oid))) ?? null
+      const base = await this.#readStore(oidFromBytes(oid))
       if (base === null) continue
       const place = this.#external.push({ oid, type: base.type }) - 1
       this.#objects.set(this.#externalKey(place), base.bytes)
@@ -297,10 +292,19 @@ class DeltaResolver {
 
   async #readExternal(place: number): Promise<Uint8Array> {
     const oid = oidFromBytes(this.#external[place]!.oid)
-    const base = await this.#options.store?.read(oid)
-    if (!base) throw new MissingBaseError(oid)
+    const base = await this.#readStore(oid)
+    if (base === null) throw new MissingBaseError(oid)
     this.#objects.set(this.#externalKey(place), base.bytes)
     return base.bytes
+  }
+
+  async #readStore(oid: Oid): Promise<GitObject | null> {
+    try {
+      return (await this.#options.store?.read(oid)) ?? null
+    } catch (error) {
+      if (!(error instanceof ObjectTooLargeError)) throw error
+      throw new PackError(`a delta builds on an object that is too large: ${error.message}`)
+    }
   }
 
   #externalKey(place: number): number {

@@ -225,6 +225,17 @@ export class MirrorStore {
     )
   }
 
+  /** The same of a pack whose files are lost: it is taken in once more. */
+  wantAgain(pack: ManifestPack, source: PackSource): void {
+    this.#sql.exec(
+      "insert or replace into packs values (?, ?, ?, ?, 'wanted')",
+      pack.id,
+      pack.size,
+      pack.objects,
+      JSON.stringify(source),
+    )
+  }
+
   /** Where a wanted pack's bytes are. */
   source(id: string): PackSource {
     const { source } = this.#sql.exec<{ source: string }>('select source from packs where id = ?', id).one()

@@ -6,7 +6,7 @@ const BLOCK_BYTES = 128 * 1024
 /** Blocks kept for each open pack. */
 const BLOCK_CACHE_BYTES = 4 * 1024 * 1024
 
-/** An R2 object is gone although a manifest names it: the manifest is older than a clean-up. Ask for a new one. */
+/** An R2 object is gone although a manifest names it: the manifest is older than a clean-up, or R2 has lost it. */
 export class ObjectGoneError extends Error {
   override name = 'ObjectGoneError'
   readonly key: string
@@ -22,14 +22,17 @@ export class R2Range implements ByteRange {
   readonly size: number
   readonly #bucket: R2Bucket
   readonly #key: string
+  readonly #onGone: () => void
   readonly #blocks = new ByteCache(BLOCK_CACHE_BYTES)
   /** Reads under way, so that two readers of one block share it. */
   readonly #pending = new Map<number, Promise<Uint8Array>>()
 
-  constructor(bucket: R2Bucket, key: string, size: number) {
+  /** @param onGone is called before {@link ObjectGoneError} is thrown. */
+  constructor(bucket: R2Bucket, key: string, size: number, onGone: () => void = () => undefined) {
     this.#bucket = bucket
     this.#key = key
     this.size = size
+    this.#onGone = onGone
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
@@ -80,14 +83,17 @@ export class R2Range implements ByteRange {
   }
 
   async #get(offset: number, length: number): Promise<Uint8Array> {
-    const object = await this.#bucket.get(this.#key, { range: { offset, length } })
-    if (object === null) throw new ObjectGoneError(this.#key)
-    return new Uint8Array(await object.arrayBuffer())
+    return new Uint8Array(await (await this.#getObject(offset, length)).arrayBuffer())
   }
 
   async #open(offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    return (await this.#getObject(offset, length)).body
+  }
+
+  async #getObject(offset: number, length: number): Promise<R2ObjectBody> {
     const object = await this.#bucket.get(this.#key, { range: { offset, length } })
-    if (object === null) throw new ObjectGoneError(this.#key)
-    return object.body
+    if (object !== null) return object
+    this.#onGone()
+    throw new ObjectGoneError(this.#key)
   }
 }

@@ -137,3 +137,24 @@ test('a record that does not match its lexicon hides nothing else', async () => 
   const clone = await world.clone(world.at(alice, 'hostile'))
   expect(await clone.resolve('HEAD')).toBe(head)
 })
+
+test.each(['r2', 'd1', 'do'] as const)(
+  'what is in %s alone can be lost: it is read from the account again',
+  async (store) => {
+    const work = await world.init()
+    await work.commit('large', { 'large.bin': randomBytes(300_000, 9) })
+    await work.git('push', '--quiet', world.as(alice, `lost-${store}`), 'main')
+    const head = await work.commit('small', { 'b.txt': 'b\n' })
+    await work.git('push', '--quiet', world.as(alice, `lost-${store}`), 'main')
+
+    await world.edge.wipe(store)
+    const clone = await world.clone(world.at(alice, `lost-${store}`))
+    expect(await clone.resolve('HEAD')).toBe(head)
+    await clone.fsck()
+
+    await world.edge.wipe(store)
+    await work.commit('next', { 'c.txt': 'c\n' })
+    await work.git('push', '--quiet', world.as(alice, `lost-${store}`), 'main')
+    expect(await (await world.clone(world.at(alice, `lost-${store}`))).objectIds()).toEqual(await work.objectIds())
+  },
+)

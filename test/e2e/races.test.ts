@@ -60,6 +60,22 @@ test('pushes to different branches at once all land', async () => {
   await clone.fsck()
 })
 
+test('of two pushes at once that create a branch and a branch below it one lands: git cannot have both', async () => {
+  const origin = await world.init()
+  await origin.commit('base', { 'a.txt': 'a\n' })
+  await origin.git('push', '--quiet', world.as(alice, 'in-the-way'), 'main')
+  const address = world.as(alice, 'in-the-way')
+  for (let round = 0; round < 3; round++) {
+    const results = await Promise.all([
+      origin.try('push', address, `main:refs/heads/r${round}`),
+      origin.try('push', address, `main:refs/heads/r${round}/below`),
+    ])
+    expect(results.map(({ status }) => status).sort()).toEqual([0, 1])
+    expect(results.find(({ status }) => status === 1)?.stderr).toMatch(/exists; cannot create/)
+  }
+  await (await world.clone(world.at(alice, 'in-the-way'))).fsck()
+})
+
 test('six pushes that create the same repository make one', async () => {
   const pushers = await Promise.all(Array.from({ length: 6 }, () => world.init()))
   await Promise.all(pushers.map((pusher, n) => pusher.commit(`on ${n}`, { [`${n}.txt`]: `${n}\n` })))

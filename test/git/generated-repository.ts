@@ -64,7 +64,11 @@ function changeFile(random: Random, files: string[], commit: number): string {
   if (kind < 0.06) return `M 160000 ${'ab'.repeat(20)} ${path}-module\n`
   if (kind < 0.12) return `M 120000 inline ${path}-link\n${data('../target')}`
   if (kind < 0.2 && known) return `D ${path.split('/')[0]}\n`
-  const content = decoder.decode(random.text(random.below(3000))) + (random.chance(0.3) ? `${commit}` : '')
+  // Mostly the path's own text with a change in it, as files have it from one commit to the next.
+  const own = decoder.decode(new Random(path.length * 31 + path.charCodeAt(path.length - 1)).text(2000))
+  const cut = random.below(own.length)
+  const changed = own.slice(0, cut) + decoder.decode(random.text(random.below(60))) + own.slice(cut + random.below(60))
+  const content = random.chance(0.8) ? `${changed}${commit}` : decoder.decode(random.text(random.below(3000)))
   return `M ${random.chance(0.1) ? '100755' : '100644'} inline ${path}\n${data(content)}`
 }
 

@@ -1,9 +1,10 @@
 import type { Oid } from '../../git/bytes/oid.ts'
-import { isDotGit } from '../../git/object/dot-git.ts'
-import { canonicalMode, DIRECTORY_MODE, isDirectory, isGitlink } from '../../git/object/file-mode.ts'
+import { checkTree } from '../../git/object/check-tree.ts'
+import { canonicalMode, DIRECTORY_MODE, isDirectory, isGitlink, isSymlink } from '../../git/object/file-mode.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
-import { TREE } from '../../git/object/object-type.ts'
+import type { ObjectSource } from '../../git/object/object-source.ts'
+import { BLOB, TREE } from '../../git/object/object-type.ts'
 import { joinPath, splitPath } from '../../git/object/path.ts'
 import { decodeText } from '../../git/object/text.ts'
 import { type WalkedEntry, walkTree } from '../../git/walk/walk-tree.ts'
@@ -59,7 +60,7 @@ export async function* archiveEntries(
 ): AsyncGenerator<ArchiveEntry, void, undefined> {
   const root = new TextEncoder().encode(prefix)
   yield { name: joinPath(root, NOTHING), mode: DIRECTORY_MODE, content: null }
-  yield* mapAhead(atMost(walkTree(objects, tree), MAX_ENTRIES), READ_AHEAD_WIDTH, (entry) =>
+  yield* mapAhead(atMost(walkTree(onlySound(objects), tree), MAX_ENTRIES), READ_AHEAD_WIDTH, (entry) =>
     openEntry(objects, entry, root),
   )
 }
@@ -81,6 +82,7 @@ async function openEntry(objects: RepositoryObjects, entry: WalkedEntry, root: U
     return { name: joinPath(name, NOTHING), mode: DIRECTORY_MODE, content: null }
   const stat = await objects.stat(entry.oid)
   if (stat === null) throw new MissingObjectError(entry.oid)
+  if (isSymlink(mode) && stat.size > READ_AHEAD_SIZE) throw new MalformedObjectError(BLOB, 'no symlink is so long')
   if (stat.size > READ_AHEAD_SIZE) {
     const object = await objects.open(entry.oid)
     if (object === null) throw new MissingObjectError(entry.oid)
@@ -92,12 +94,23 @@ async function openEntry(objects: RepositoryObjects, entry: WalkedEntry, root: U
 }
 
 /**
- * Trees come from accounts too, past the checks of a push. One whose names lead out of the archive is not packed.
+ * Trees come from accounts too, past the checks of a push. Where one has a name twice, a symlink could be unpacked first
+ * and the files of the directory through it; and slashes or dots in a name could lead out of the archive.
  */
-function refuseUnsafeName({ path }: WalkedEntry): void {
-  const name = splitPath(path).at(-1)!
-  const text = decodeText(name)
-  if (text === '.' || text === '..' || isDotGit(name)) {
-    throw new MalformedObjectError(TREE, `it has an entry named ${text}`)
+function onlySound(objects: RepositoryObjects): ObjectSource {
+  return {
+    stat: (oid) => objects.stat(oid),
+    async read(oid) {
+      const object = await objects.read(oid)
+      const reason = object?.type === TREE ? checkTree(object.bytes) : null
+      if (reason !== null) throw new MalformedObjectError(TREE, reason)
+      return object
+    },
   }
+}
+
+/** On Windows a backslash leads on as a slash does. git takes such names, so only here they are refused. */
+function refuseUnsafeName({ path }: WalkedEntry): void {
+  const name = decodeText(splitPath(path).at(-1)!)
+  if (name.split('\\').includes('..')) throw new MalformedObjectError(TREE, `it has an entry named ${name}`)
 }

@@ -1,4 +1,5 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
+import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
 import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
@@ -25,8 +26,11 @@ export interface PackIntakeOptions {
   readonly bucket: R2Bucket
   readonly key: string
   readonly client: PdsClient
-  /** A token of the account, for uploads; asked for only if the pack is too large to go into its record. */
-  readonly token: () => Promise<string>
+  /**
+   * A token of the account, for uploads; asked for only if the pack is too large to go into its record. `refused` is one
+   * of before that the PDS has refused.
+   */
+  readonly token: (refused?: string) => Promise<string>
   /** The largest blob that the account's PDS takes, in bytes. */
   readonly blobLimit: () => Promise<number>
   /** The largest pack that is taken, in bytes. */
@@ -95,8 +99,15 @@ export class PackIntake {
   }
 
   async #resend(range: ByteRange, offset: number): Promise<BlobRef> {
+    const { client, token } = this.#options
     const length = Math.min(this.#partBytes, range.size - offset)
-    return this.#options.client.uploadBlob(range.stream(offset, length), await this.#options.token())
+    const first = await token()
+    try {
+      return await client.uploadBlob(range.stream(offset, length), first)
+    } catch (fault) {
+      if (!(fault instanceof PdsError && fault.isTokenRefused)) throw fault
+    }
+    return client.uploadBlob(range.stream(offset, length), await token(first))
   }
 }
 

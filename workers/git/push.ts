@@ -2,6 +2,7 @@ import type { Landing, LandingResult, MoveOutcome, RefMove } from '../../atproto
 import { packKey } from '../../atproto/records/record-keys.ts'
 import type { PackRecord, RepoRecord } from '../../atproto/records/record-types.ts'
 import { TidClock } from '../../atproto/records/tid.ts'
+import { log } from '../../durable-objects/log.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
 import { type Oid, ZERO_OID } from '../../git/bytes/oid.ts'
 import { type IngestedPack, ingestPack } from '../../git/graph/ingest-pack.ts'
@@ -67,12 +68,7 @@ export class Push {
     if (taken !== null && 'unpackError' in taken) {
       return { unpackError: taken.unpackError, commands: checked.map((command) => refused(command, 'unpacker error')) }
     }
-    try {
-      return await this.#landChecked(checked, current, taken)
-    } catch (error) {
-      await taken?.discard()
-      throw error
-    }
+    return this.#landChecked(checked, current, taken)
   }
 
   /** Judges the commands by the mirror; where it says that somebody was faster, by the account itself. */
@@ -103,10 +99,12 @@ export class Push {
       client,
       limit: MAX_PUSH_BYTES === undefined ? DEFAULT_PUSH_LIMIT : Number(MAX_PUSH_BYTES),
       blobLimit: async () => (await client.describeServer()).blobUploadLimit,
-      token: async () => {
-        const answer = await this.#context.accountWriter(did).accessToken({ did, pds })
+      token: async (refused) => {
+        const address = { did, pds, ...(refused === undefined ? {} : { refused }) }
+        const answer = await this.#context.accountWriter(did).accessToken(address)
         if (answer.ok) return answer.token
-        throw new HttpError(503, 'UpstreamUnavailable', answer.message)
+        const headers = answer.retryAfterSeconds === null ? {} : { 'Retry-After': `${answer.retryAfterSeconds}` }
+        throw new HttpError(503, 'UpstreamUnavailable', answer.message, headers)
       },
     })
     const known = manifest === null ? [] : await withGraphs(await this.#mirror.packs(manifest))
@@ -142,7 +140,8 @@ export class Push {
       await taken?.discard()
       return { unpackError: null, commands: judged.map((command) => refused(command, 'atomic push failed')) }
     }
-    const result = await this.#land(accepted, objects, taken)
+    const landing = await this.#prepare(accepted, objects, taken)
+    const result = await this.#land(landing, taken)
     const outcomes = new Map(result.moves.map((move) => [move.name, move]))
     return { unpackError: null, commands: judged.map((command) => status(command, outcomes)) }
   }
@@ -166,9 +165,19 @@ export class Push {
     return command
   }
 
-  async #land(accepted: readonly Accepted[], objects: Objects, taken: TakenPack | null): Promise<LandingResult> {
+  /** What is to be written. Where that cannot be told, nothing of the push stays. */
+  async #prepare(accepted: readonly Accepted[], objects: Objects, taken: TakenPack | null): Promise<Landing> {
+    try {
+      return await this.#landingOf(accepted, objects, taken)
+    } catch (error) {
+      await taken?.discard()
+      throw error
+    }
+  }
+
+  async #landingOf(accepted: readonly Accepted[], objects: Objects, taken: TakenPack | null): Promise<Landing> {
     const { address } = this.#mirror
-    const pack = taken !== null && taken.ingested.objects > 0 ? taken : null
+    const pack = packToLand(taken)
     const view =
       this.#target.entry === null
         ? { states: [], head: null }
@@ -183,7 +192,7 @@ export class Push {
         return { name: command.name, from, target, peeled: target === null ? null : peel(target, objects) }
       })
     const create = this.#target.entry === null ? this.#newRecord(accepted) : null
-    const landing: Landing = {
+    return {
       did: address.did,
       pds: address.pds,
       repo: address.rkey,
@@ -193,23 +202,37 @@ export class Push {
       atomic: this.#isAtomic,
       head: view.head,
     }
-    const [result] = await Promise.all([this.#write(landing), pack?.putFiles()])
-    await this.#takeOver(landing, result, pack)
-    if (!result.packLanded) await taken?.discard()
+  }
+
+  /**
+   * Writes to the account, and puts the pack's files beside it into R2. What the account has counts: should the mirror
+   * fail to take it over, it reads it from there, and the push has landed all the same.
+   */
+  async #land(landing: Landing, taken: TakenPack | null): Promise<LandingResult> {
+    const pack = packToLand(taken)
+    const files = pack === null ? Promise.resolve() : pack.putFiles()
+    const [result] = await Promise.all([this.#write(landing), files.catch(() => undefined)])
+    try {
+      await files
+      await this.#takeOver(landing, result, pack)
+      if (!result.packLanded) await taken?.discard()
+    } catch (error) {
+      // Nothing is deleted here: a row may name it by now. What no row names is swept away later.
+      log('take-over-failed', { ...this.#mirror.address, reason: String(error) })
+      this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
+    }
     return result
   }
 
   async #write(landing: Landing): Promise<LandingResult> {
-    const answer = await this.#context.accountWriter(landing.did).land(landing)
-    if (answer.ok) return answer.result
-    const { message, retryAfterSeconds } = answer
-    return {
-      moves: landing.moves.map(({ name }) => ({ name, outcome: 'failed', message, retryAfterSeconds })),
-      packLanded: false,
-      repository: 'unchanged',
-      failure: { message, retryAfterSeconds },
-      head: landing.head,
-      isStale: false,
+    try {
+      const answer = await this.#context.accountWriter(landing.did).land(landing)
+      return answer.ok ? answer.result : failedLanding(landing, answer.message, answer.retryAfterSeconds)
+    } catch (error) {
+      // The object was cut short, perhaps after it had written.
+      log('landing-cut-short', { ...this.#mirror.address, reason: String(error) })
+      this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
+      return failedLanding(landing, 'the server failed; whether the push has arrived is not known, fetch to see', null)
     }
   }
 
@@ -237,6 +260,22 @@ export class Push {
     )
     const defaultBranch = ['main', 'master'].find((name) => branches.includes(name)) ?? branches[0] ?? 'main'
     return { name: this.#target.name, defaultBranch, objectFormat: 'sha1', createdAt: new Date().toISOString() }
+  }
+}
+
+/** Null also for an empty pack, which no ref needs. */
+function packToLand(taken: TakenPack | null): TakenPack | null {
+  return taken !== null && taken.ingested.objects > 0 ? taken : null
+}
+
+function failedLanding(landing: Landing, message: string, retryAfterSeconds: number | null): LandingResult {
+  return {
+    moves: landing.moves.map(({ name }) => ({ name, outcome: 'failed', message, retryAfterSeconds })),
+    packLanded: false,
+    repository: 'unchanged',
+    failure: { message, retryAfterSeconds },
+    head: landing.head,
+    isStale: false,
   }
 }
 

@@ -4,7 +4,7 @@ import { type ReceiveRequest, readReceiveRequest } from '../../git/protocol/rece
 import { encodeReport, type ReportStatus, reportVersion } from '../../git/protocol/report-status.ts'
 import { BAND_DATA, BAND_PROGRESS, sideBand, sideBandLimit } from '../../git/protocol/side-band.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { RequestContext } from '../request-context.ts'
+import { type RequestContext, upstreamError } from '../request-context.ts'
 import { readCredentials } from './basic-auth.ts'
 import { requestBody, requireContentType, streamedResponse } from './git-request.ts'
 import { withProgress } from './progress.ts'
@@ -62,8 +62,9 @@ async function runPush(
 ): Promise<ReportStatus> {
   try {
     return await new Push(context, target, received, tell).run(reader.rest())
-  } catch (error) {
-    const reason = error instanceof HttpError ? error.message : 'the server failed; nothing was written, push again'
+  } catch (fault) {
+    const error = upstreamError(fault)
+    const reason = error instanceof HttpError ? inWords(error) : 'the server failed; nothing was written, push again'
     if (!(error instanceof HttpError)) log('push-failed', { reason: String(error), stack: (error as Error).stack })
     const decoder = new TextDecoder()
     const commands = received.commands.map((command) => ({
@@ -73,6 +74,12 @@ async function runPush(
     }))
     return { unpackError: reason, commands }
   }
+}
+
+/** A report has no headers. */
+function inWords({ message, headers }: HttpError): string {
+  const seconds = headers['Retry-After']
+  return seconds === undefined ? message : `${message} (try again in ${seconds} s)`
 }
 
 async function isProbe(request: Request): Promise<boolean> {

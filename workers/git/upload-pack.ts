@@ -1,4 +1,3 @@
-import { log } from '../../durable-objects/log.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
@@ -27,7 +26,7 @@ import { readUploadRequest, type UploadRequest } from '../../git/protocol/upload
 import { readV2Command } from '../../git/protocol/v2-command.ts'
 import { planFetch } from '../../git/walk/plan-fetch.ts'
 import type { Manifest } from '../../storage/manifest.ts'
-import { HttpError } from '../http/http-error.ts'
+import { httpErrorFrom } from '../http/error-from.ts'
 import { Mirror, withGraphs } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { requestBody, requireContentType, streamedResponse } from './git-request.ts'
@@ -238,10 +237,8 @@ async function* framed(chunks: AsyncIterable<Uint8Array>, limit: number | null):
 
 /** Says what went wrong to a client that has had its headers: as an `ERR` line, or in the error band of the pack. */
 function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
-  const isForClient =
-    error instanceof ProtocolError || error instanceof HttpError || error instanceof MissingObjectError
-  if (!isForClient) log('fetch-failed', { reason: String(error), stack: (error as Error).stack })
-  const message = isForClient ? error.message : 'the server failed; try again'
+  const { message } =
+    error instanceof ProtocolError || error instanceof MissingObjectError ? error : httpErrorFrom(error)
   return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : errorLine(message)
 }
 

@@ -2,6 +2,7 @@ import { log } from '../../durable-objects/log.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
 import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
+import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import { HttpError } from './http-error.ts'
 
 /**
@@ -15,6 +16,11 @@ export function httpErrorFrom(error: unknown): HttpError {
   }
   if (error instanceof ObjectTooLargeError) {
     return new HttpError(422, 'ObjectTooLarge', 'an object is too large to be put together here: clone the repository')
+  }
+  if (error instanceof ObjectGoneError) {
+    return new HttpError(503, 'StillMirroring', 'a part of this repository is being mirrored again; try again', {
+      'Retry-After': '10',
+    })
   }
   log('request-failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   return new HttpError(500, 'InternalServerError', 'something went wrong here; it has been logged')

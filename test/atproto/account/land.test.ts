@@ -218,6 +218,35 @@ describe('a landing whose ref has been moved meanwhile', () => {
     })
   })
 
+  test.each([
+    ['a directory of it', 'refs/heads/a', 'refs/heads/a/b'],
+    ['in its way', 'refs/heads/a/b', 'refs/heads/a'],
+  ])('a ref is refused where one has come meanwhile that is %s', async (_, first, second) => {
+    const { repo } = await createWithMain()
+    await land(deps(), landing(repo, [move(first, null, oid(4))]))
+    const result = await land(deps(), landing(repo, [move(second, null, oid(5)), move('refs/heads/c', null, oid(6))]))
+    expect(result.moves).toMatchObject([
+      { outcome: 'failed', message: `'${first}' exists; cannot create '${second}'` },
+      { outcome: 'landed' },
+    ])
+  })
+
+  test('a ref that comes back after its deletion is refused where one has come that stands in its way', async () => {
+    const { repo } = await createWithMain()
+    const created = await land(deps(), landing(repo, [move('refs/heads/a', null, oid(4))]))
+    const deleted = await land(
+      deps(),
+      landing(repo, [move('refs/heads/a', landedState(created), null)], { head: created.head, pack: null }),
+    )
+    const head = deleted.head
+    await land(deps(), landing(repo, [move('refs/heads/a/b', null, oid(5))], { head }))
+    const result = await land(deps(), landing(repo, [move('refs/heads/a', landedState(deleted), oid(6))], { head }))
+    expect(outcomes(result)).toEqual(['failed'])
+    // An atomic landing has none of its others either.
+    const atomic = [move('refs/heads/a', landedState(deleted), oid(6)), move('refs/heads/z', null, oid(7))]
+    expect(outcomes(await land(deps(), landing(repo, atomic, { head, atomic: true })))).toEqual(['failed', 'failed'])
+  })
+
   test('of six racers on one ref exactly one lands, round after round', async () => {
     let { repo, main } = await createWithMain()
     for (let round = 0; round < 5; round++) {

@@ -35,6 +35,14 @@ describe('landings that arrive together', () => {
     expect(log.bringUp(creating('refs/heads/a', 1)).head).toBe(1)
   })
 
+  test('stay behind where a ref has come that stands in the way of theirs', () => {
+    const log = new HeadLog()
+    log.note(creating('refs/heads/a/b', 1), creating('refs/heads/a/b', 1), landed(2))
+    expect(log.bringUp(creating('refs/heads/a', 1)).head).toBe(1)
+    expect(log.bringUp(creating('refs/heads/a/b/c', 1)).head).toBe(1)
+    expect(log.bringUp(creating('refs/heads/a/c', 1)).head).toBe(2)
+  })
+
   test('are not brought up past a landing that others disturbed', () => {
     const log = new HeadLog()
     const first = creating('refs/heads/a', 1)

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
@@ -8,11 +8,14 @@ import { objectTypeName } from '../../../git/object/object-type.ts'
 import { PACK_LIMITS } from '../../../git/pack/pack-limits.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
 import { generateRepository } from '../generated-repository.ts'
-import type { ScratchRepository } from '../git.ts'
+import { ScratchRepository } from '../git.ts'
 import { entryOids, ingest, referenceOid, type TestPack } from '../ingest.ts'
 import { Random } from '../random.ts'
 
-describe.each([1, 2])('a pack of the generated repository %i', (seed) => {
+/** Every object is read with git as well, beside whatever else the machine does. */
+const TIMEOUT_MS = 30_000
+
+describe.each([1, 2])('a pack of the generated repository %i', { timeout: TIMEOUT_MS }, (seed) => {
   const forms: [string, string[]][] = [
     ['ofs-deltas', ['--delta-base-offset']],
     ['ref-deltas', []],
@@ -51,6 +54,31 @@ describe.each([1, 2])('a pack of the generated repository %i', (seed) => {
     for (const pack of packs) expect(pack.ingested).toMatchObject({ missing: [], malformed: [] })
     await expectSameObjects(repository, packs)
     expectGraphOfGit(repository, packs, new Random(seed))
+  })
+
+  it('is indexed as git does it once git has completed a thin one', async () => {
+    using repository = generateRepository({ seed, commits: 60 })
+    const base = packObjects(repository, ['refs/heads/c30'], [])
+    const tips = ['main', 'c59', 'c55', 'c50'].map((name) => `refs/heads/${name}`)
+    const thin = packObjects(repository, [...tips, '^refs/heads/c30'], ['--thin'])
+    using other = new ScratchRepository({ bare: true })
+    other.git(['index-pack', '--stdin', '--keep'], base)
+    const directory = join(other.path, 'objects/pack')
+    const name = /\t([0-9a-f]{40})/.exec(`${other.text(['index-pack', '--stdin', '--fix-thin', '--keep'], thin)}`)?.[1]
+    const completed = new Uint8Array(readFileSync(join(directory, `pack-${name}.pack`)))
+    const earlier = [await ingest(base)]
+    const [ours, gits] = [await ingest(thin, { earlier }), await ingest(completed, { earlier })]
+    expect(gits.ingested.thin).toBe(false)
+    expect(completed.length).toBeGreaterThan(thin.length)
+    await expectIndexOfGit(repository, gits)
+    // The bases come last, and change nothing of what the others are.
+    const fields = (pack: TestPack, ordinal: number) => [
+      pack.index.oid(ordinal),
+      pack.index.type(ordinal),
+      pack.index.size(ordinal),
+    ]
+    for (let ordinal = 0; ordinal < ours.index.entries; ordinal++)
+      expect(fields(gits, ordinal)).toEqual(fields(ours, ordinal))
   })
 
   it('comes out the same with room for next to nothing', async () => {

@@ -53,7 +53,10 @@ const inner = tree(['100644', 'a', a.oid])
 const root = tree(['100644', 'b', b.oid], ['40000', 'dir', inner.oid])
 const first = commit(root.oid)
 
-describe('the graph of a pack', () => {
+/** Some packs have tens of thousands of entries. */
+const TIMEOUT_MS = 30_000
+
+describe('the graph of a pack', { timeout: TIMEOUT_MS }, () => {
   it('lists for a commit what is new in it', async () => {
     const c = blob('c')
     const changed = tree(['100644', 'b', b.oid], ['100644', 'c', c.oid], ['40000', 'dir', inner.oid])
@@ -210,6 +213,23 @@ describe('the graph of a pack', () => {
     const pack = await ingest(packOf(merge, ...parents, root, inner, a, b))
     expect(pack.graph.parents(0)).toHaveLength(5000)
     expect(listsOf(pack).get(merge.oid)).toEqual(new Set([root.oid, b.oid]))
+  })
+
+  it('takes commits that name one parent 50,000 times', async () => {
+    const [one, two] = [commit(inner.oid), commit(inner.oid, [], 2)]
+    const many = (parent: Made) => commit(inner.oid, Array(50_000).fill(parent.oid))
+    const top = many(one)
+    const pack = await ingest(packOf(many(top), top, many(two), one, two, inner, a))
+    expect([...pack.graph.generations]).toEqual([3, 2, 2, 1, 1])
+    const elsewhere = await ingest(packOf(many(one), inner, a), { earlier: [pack] })
+    expect([...elsewhere.graph.generations]).toEqual([2])
+  })
+
+  it('refuses ids that were made up to crowd its tables', async () => {
+    const made = Array.from({ length: 40_000 }, (_, i) => `${'ab'.repeat(16)}${i.toString(16).padStart(8, '0')}`)
+    const names = made.map((oid, i): [string, string, string] => ['100644', String(i).padStart(6, '0'), oid])
+    await expect(ingest(packOf(tree(...names)))).rejects.toThrow(PackError)
+    await expect(ingest(packOf(tree(...names)))).rejects.toThrow('more object ids with the same first digits')
   })
 
   it('refuses a pack that speaks of more objects than there is room for', async () => {

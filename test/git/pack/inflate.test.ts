@@ -53,7 +53,10 @@ const contents: [string, Uint8Array][] = [
   ['noise that repeats just within the window', concat(...Array(4).fill(random.bytes(INFLATE_WINDOW_BYTES)))],
 ]
 
-describe('inflateInto', () => {
+/** Thousands of streams, each inflated twice. */
+const TIMEOUT_MS = 30_000
+
+describe('inflateInto', { timeout: TIMEOUT_MS }, () => {
   describe.each(contents)('of %s', (_, content) => {
     const strategies: [string, number][] = [
       ['the default strategy', zlib.Z_DEFAULT_STRATEGY],

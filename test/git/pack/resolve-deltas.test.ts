@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { hashObject } from '../../../git/object/hash-object.ts'
 import { BLOB, COMMIT, TREE } from '../../../git/object/object-type.ts'
 import { PackError } from '../../../git/pack/entry-header.ts'
@@ -48,7 +49,10 @@ async function textsOf(pack: TestPack, earlier: readonly TestPack[] = []): Promi
   return texts
 }
 
-describe('resolveDeltas', () => {
+/** Some packs have tens of thousands of entries. */
+const TIMEOUT_MS = 30_000
+
+describe('resolveDeltas', { timeout: TIMEOUT_MS }, () => {
   it('resolves ofs-deltas on deltas, of the type of the base at the bottom', async () => {
     const pack = await ingest(
       buildPack(
@@ -157,6 +161,16 @@ describe('resolveDeltas', () => {
       'builds on an object of 2000000 bytes; the limit is 1000000',
     )
     expect((await ingest(pack)).ingested.objects).toBe(2)
+  })
+
+  it('refuses a delta on an object of the store that does not fit into memory', async () => {
+    const content = new Uint8Array(2_000_000)
+    const earlier = [await ingest(buildPack([objectEntry(BLOB, content)]))]
+    const objects = new PackedObjects(earlier, { objectBytes: 1_000_000 })
+    const known = { objects, graph: new RepositoryGraph(earlier) }
+    const pack = buildPack([refDeltaEntry(hashObject(BLOB, content), delta(2_000_000, 1, insert('x')))])
+    await expect(ingest(pack, { known })).rejects.toThrow(/^a delta builds on an object that is too large/)
+    await expect(ingest(pack, { known })).rejects.toThrow(PackError)
   })
 
   it('refuses the bomb: a few bytes of deltas that unfold to terabytes', async () => {

@@ -54,7 +54,10 @@ function headerOf(count: number): Uint8Array {
   return buildPack([], { count })
 }
 
-describe('scanPack', () => {
+/** Some packs have tens of thousands of entries. */
+const TIMEOUT_MS = 30_000
+
+describe('scanPack', { timeout: TIMEOUT_MS }, () => {
   const onHello = delta(5, 8, copy(0, 5), insert('abc'))
   const hello = blobEntry('hello')
   const entries = [
@@ -193,10 +196,10 @@ describe('scanPack', () => {
   })
 
   it('refuses more entries than it has room for, before it makes any', async () => {
-    for (const count of [1_000_001, 2 ** 31, 2 ** 32 - 1]) {
-      await expect(scanned(headerOf(count))).rejects.toThrow(`the pack has ${count} objects; the limit is 1000000`)
+    for (const count of [500_001, 2 ** 31, 2 ** 32 - 1]) {
+      await expect(scanned(headerOf(count))).rejects.toThrow(`the pack has ${count} objects; the limit is 500000`)
     }
-    await expect(scanned(headerOf(1_000_000))).rejects.toThrow(PackError)
+    await expect(scanned(headerOf(500_000))).rejects.toThrow(PackError)
   })
 
   it('refuses commits, trees, tags and deltas that do not fit into memory, and says how to go on', async () => {

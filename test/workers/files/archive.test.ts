@@ -177,13 +177,35 @@ describe('archives', () => {
     expect((await get(path)).status).toBe(status)
   })
 
-  it.each(['zip', 'tar.gz'])('stop where a %s would lead out of itself', async (suffix) => {
-    const blob = Buffer.from(repository.store('blob', 'x'), 'hex')
-    const inner = Buffer.from(repository.store('tree', Buffer.concat([Buffer.from('100644 evil\0'), blob])), 'hex')
-    const outer = repository.store('tree', Buffer.concat([Buffer.from('40000 ..\0'), inner]))
-    const evil = repository.text(['commit-tree', outer, '-m', 'evil'])
-    const response = await get(`${evil}.${suffix}`)
-    await expect(response.arrayBuffer()).rejects.toThrow()
+  describe.each(['zip', 'tar.gz'])('stop where a %s could be unpacked elsewhere than below itself', (suffix) => {
+    const store = (type: 'blob' | 'tree', bytes: Uint8Array | string) =>
+      Buffer.from(repository.store(type, bytes), 'hex')
+    const tree = (...entries: [string, Buffer][]) =>
+      store('tree', Buffer.concat(entries.flatMap(([entry, oid]) => [Buffer.from(`${entry}\0`), oid])))
+    const file = () => tree(['100644 evil', store('blob', 'x')])
+
+    it.each<[string, () => Buffer]>([
+      ['a directory ..', () => tree(['40000 ..', file()])],
+      ['a directory .', () => tree(['40000 .', file()])],
+      ['a directory .git', () => tree(['40000 .git', file()])],
+      ['a name with slashes', () => tree(['100644 a/../../evil', store('blob', 'x')])],
+      ['an absolute name', () => tree(['100644 /evil', store('blob', 'x')])],
+      ['backslashes', () => tree(['100644 ..\\..\\evil', store('blob', 'x')])],
+      [
+        'a file below a symlink of the same name',
+        () => tree(['120000 a', store('blob', '../..')], ['40000 a', file()]),
+      ],
+      [
+        'the same, not side by side',
+        () => tree(['120000 a', store('blob', '../..')], ['100644 a.b', store('blob', '')], ['40000 a', file()]),
+      ],
+      ['the same, below', () => tree(['40000 d', tree(['120000 a', store('blob', '/')], ['40000 a', file()])])],
+      ['a symlink as long as a file', () => tree(['120000 a', store('blob', 'x'.repeat(200_000))])],
+    ])('%s', async (_, root) => {
+      const evil = repository.text(['commit-tree', root().toString('hex'), '-m', 'evil'])
+      const response = await get(`${evil}.${suffix}`)
+      await expect(response.arrayBuffer()).rejects.toThrow()
+    })
   })
 
   it.each([
