@@ -1,13 +1,11 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { type IngestedPack, type IngestPhase, ingestPack } from '../../git/graph/ingest-pack.ts'
-import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { MissingBaseError } from '../../git/pack/resolve-deltas.ts'
-import type { ManifestPack } from '../../storage/manifest.ts'
 import type { MirrorPack, MirrorStore } from '../../storage/mirror/mirror-store.ts'
-import { openPacks } from '../../storage/packs/open-packs.ts'
+import { openHandles } from '../../storage/packs/open-packs.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { R2Range } from '../../storage/packs/r2-range.ts'
@@ -54,7 +52,7 @@ export async function ingestWanted(
   }
   const unchecked = store.uncheckedRefs()
   if (unchecked.length === 0) return
-  const broken = brokenRefs(unchecked, await openHandles(bucket, address, store.packs('ready')))
+  const broken = brokenRefs(unchecked, await openHandles(bucket, address.did, address.rkey, store.packs('ready')))
   if (broken.length > 0) deps.log('refs-broken', { ...address, refs: broken })
   store.settleRefs(broken)
 }
@@ -89,7 +87,7 @@ async function ingestOne(
   const { did, rkey } = address
   const keys = packKeys(did, rkey, pack.id)
   const source = store.source(pack.id)
-  const known = await openHandles(bucket, address, store.packs('ready'))
+  const known = await openHandles(bucket, address.did, address.rkey, store.packs('ready'))
   const upload = source.blobs === null ? null : new PackUpload(bucket, keys.pack)
   try {
     const ingested = await ingestPack({
@@ -118,15 +116,6 @@ function logFaults(
 ): void {
   for (const reason of malformed) log('object-malformed', { did, rkey, pack: id, reason })
   if (missing.length > 0) log('objects-missing', { did, rkey, pack: id, count: missing.length, first: missing[0] })
-}
-
-async function openHandles(
-  bucket: R2Bucket,
-  { did, rkey }: RepositoryAddress,
-  packs: readonly ManifestPack[],
-): Promise<PackHandle[]> {
-  const open = await openPacks(bucket, did, rkey, packs)
-  return Promise.all(open.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
 }
 
 async function* readBlobs(

@@ -29,31 +29,33 @@ export type ReadAccountOutcome =
  * Brings a mirror's rows up to what the account says now: refs moved forward, new packs wanted, packs that the
  * account has dropped gone. Safe to repeat, and to run beside a push.
  *
- * @param lost ids of packs whose files are gone: they are wanted again, where the account still has them
+ * @param lost ids of the mirror's packs whose files are gone: what they hold is wanted again, where the account still
+ *   has it
  */
 export async function readAccount(
   deps: ReadAccountDeps,
   address: RepositoryAddress,
-  lost: ReadonlySet<string> = new Set(),
+  lost: readonly string[] = [],
 ): Promise<ReadAccountOutcome> {
   const { store, client } = deps
   const { did, rkey, pds } = address
   try {
-    const isWhole = lost.size > 0
+    const isWhole = lost.length > 0
+    const lostParts = new Set(store.accountPacks(lost))
     const stored = await (isWhole ? readRepository(client, did, rkey) : readWhatIsNew(store, client, did, rkey))
     if (stored === null) return { state: 'gone' }
     for (const { uri, reason } of stored.skipped) deps.log('record-skipped', { uri, reason })
     store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: deps.now() })
     for (const { rkey: key, record } of stored.packs) {
       const id = parsePackKey(key)!.tid
-      if (store.hasPack(id) && !lost.has(id)) continue
+      if (store.hasPack(id) && !lostParts.has(id)) continue
       if (record.bytes) await deps.keepInlinePack(id, record.bytes)
       const pack = { id, size: record.size, objects: record.objects }
-      if (lost.has(id)) store.wantAgain(pack, packSource(record))
+      if (lostParts.has(id)) store.wantAgain(pack, packSource(record))
       else store.wantPack(pack, packSource(record))
     }
     const listed = new Set(stored.packs.map(({ rkey: key }) => parsePackKey(key)!.tid))
-    store.removePacks([...lost].filter((id) => !listed.has(id)))
+    store.removePacks(lost.filter((id) => !listed.has(id)))
     store.advanceRefs(stored.refs.values(), 'unchecked')
     return { state: 'read' }
   } catch (error) {

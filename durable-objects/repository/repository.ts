@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
+import { TidClock } from '../../atproto/records/tid.ts'
 import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { packKeys, repositoryPrefix } from '../../storage/packs/pack-keys.ts'
 import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
@@ -7,16 +8,24 @@ import { log } from '../log.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import type { IngestNews, Landed, ManifestAnswer, RepositoryAddress, WriterView } from './answers.ts'
 import { ingestWanted, PackMovedError } from './ingest-wanted.ts'
+import { mergeNewest } from './merge-newest.ts'
+import { packsToMerge } from './merge-policy.ts'
 import { type ReadAccountOutcome, readAccount } from './read-account.ts'
 
 /** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
 const RECHECK_AFTER = 30_000
 /** How soon an ingest that nobody follows any more is taken up again. Milliseconds. */
 const RESUME_AFTER = 20_000
+/** How soon packs are merged after a push: those of a burst are merged at once. Milliseconds. */
+const MERGE_AFTER = 1_000
+/** How soon what went wrong while nobody waited is tried again. Milliseconds. */
+const RETRY_AFTER = 60_000
 /** How often R2 is looked through for what no row names: a push that was cut off leaves some. Milliseconds. */
 const SWEEP_INTERVAL = 24 * 60 * 60_000
 /** What is younger than this may belong to a push under way. Milliseconds. */
 const LEFTOVER_AFTER = 6 * 60 * 60_000
+/** Packs of which all files are deleted in one request: it takes a thousand keys. */
+const DELETED_AT_ONCE = 300
 /** How often an ingest may find that the account was compacted under it before it gives up. */
 const MOVED_LIMIT = 3
 
@@ -35,6 +44,7 @@ export class Repository extends DurableObject<Environment> {
   #reading: Promise<ReadAccountOutcome> | null = null
   #restoring: Promise<ReadAccountOutcome> | null = null
   #ingesting: Promise<void> | null = null
+  readonly #tids = new TidClock()
   readonly #followers = new Set<(news: IngestNews) => void>()
 
   constructor(context: DurableObjectState, environment: Environment) {
@@ -108,11 +118,53 @@ export class Repository extends DurableObject<Environment> {
     this.#store.setHead({ ...address, record, head: landed.head ?? head?.head ?? null, checkedAt: Date.now() })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
+    this.ctx.waitUntil(this.#wakeForChores())
   }
 
   override async alarm(): Promise<void> {
     const head = this.#store.head()
-    if (head !== null && !this.#store.isComplete()) await this.#ingest(head)
+    if (head === null) return
+    if (!this.#store.isComplete()) await this.#ingest(head)
+    await this.#doChores(head)
+  }
+
+  /** What is done while nobody waits. Each step can be cut off and is begun again. */
+  async #doChores(address: RepositoryAddress): Promise<void> {
+    try {
+      await this.#deleteSuperseded(address)
+      await mergeNewest({ store: this.#store, bucket: this.env.PACKS, newId: () => this.#newPackId(), log }, address)
+      await this.#wakeForChores()
+    } catch (error) {
+      log('chores-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
+      await this.#wakeAt(Date.now() + RETRY_AFTER)
+    }
+  }
+
+  /** An id for a pack that is not the account's: of another form than those, and later than all of them. */
+  #newPackId(): string {
+    return `${this.#tids.next(this.#store.newestPack() ?? undefined)}-merged`
+  }
+
+  /** Sees to it that the alarm goes off when there is something to do. */
+  async #wakeForChores(): Promise<void> {
+    const due = this.#store.nextSuperseded()
+    if (packsToMerge(this.#store.readyPacks()).length > 0) await this.#wakeAt(Date.now() + MERGE_AFTER)
+    else if (due !== null) await this.#wakeAt(due)
+  }
+
+  /** There is one alarm: it goes off at the earliest of the times that were asked for. */
+  async #wakeAt(time: number): Promise<void> {
+    const earliest = await this.ctx.storage.getAlarm()
+    if (earliest === null || earliest > time) await this.ctx.storage.setAlarm(time)
+  }
+
+  async #deleteSuperseded({ did, rkey }: RepositoryAddress): Promise<void> {
+    const ids = this.#store.supersededBefore(Date.now())
+    for (let at = 0; at < ids.length; at += DELETED_AT_ONCE) {
+      const some = ids.slice(at, at + DELETED_AT_ONCE)
+      await this.env.PACKS.delete(some.flatMap((id) => Object.values(packKeys(did, rkey, id))))
+      this.#store.forgetSuperseded(some)
+    }
   }
 
   /** One reading at a time; those who come meanwhile share it. */
@@ -132,10 +184,13 @@ export class Repository extends DurableObject<Environment> {
     )
     if (lost.length === 0) return { state: 'read' }
     log('packs-lost', { ...address, packs: lost.map(({ id }) => id) })
-    return this.#readOnce(address, new Set(lost.map(({ id }) => id)))
+    return this.#readOnce(
+      address,
+      lost.map(({ id }) => id),
+    )
   }
 
-  async #readOnce(address: RepositoryAddress, lost?: ReadonlySet<string>): Promise<ReadAccountOutcome> {
+  async #readOnce(address: RepositoryAddress, lost?: readonly string[]): Promise<ReadAccountOutcome> {
     const outcome = await readAccount(
       {
         store: this.#store,
@@ -150,7 +205,7 @@ export class Repository extends DurableObject<Environment> {
       lost,
     )
     if (outcome.state === 'gone') await this.#forget(address)
-    if (!this.#store.isComplete()) await this.ctx.storage.setAlarm(Date.now() + RESUME_AFTER)
+    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + RESUME_AFTER)
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) await this.#sweep(address)
     return outcome
   }
@@ -177,9 +232,10 @@ export class Repository extends DurableObject<Environment> {
         }
       }
       this.#tell({ done: true })
+      await this.#wakeForChores()
     } catch (error) {
       log('ingest-failed', { ...address, reason: String(error) })
-      await this.ctx.storage.setAlarm(Date.now() + RESUME_AFTER)
+      await this.#wakeAt(Date.now() + RESUME_AFTER)
       this.#tell({ error: 'the repository could not be read from its account', retryAfterSeconds: RESUME_AFTER / 1000 })
     }
   }
@@ -201,7 +257,7 @@ export class Repository extends DurableObject<Environment> {
     const youngest = Date.now() - LEFTOVER_AFTER
     await this.#deleteObjects(address, ({ key, uploaded }) => {
       const id = key.slice(prefix.length).split('.')[0]!
-      return uploaded.getTime() < youngest && !this.#store.hasPack(id)
+      return uploaded.getTime() < youngest && !this.#store.needsFiles(id)
     })
   }
 

@@ -31,6 +31,16 @@ const STEPS: readonly string[] = [
      source text,
      state text not null check (state in ('wanted', 'ready', 'broken'))
    ) without rowid;`,
+  // Packs that the mirror makes of others. `position`: the order in which packs came to be ready. `made`: by the mirror
+  // itself, so that the account knows no pack of this id. `settled`: it cannot be merged. `contained`: packs of the
+  // account, and the pack that they are part of now. `superseded`: files in R2 that go when they are `due`.
+  `alter table packs add column position integer;
+   alter table packs add column made integer not null default 0;
+   alter table packs add column settled integer not null default 0;
+   update packs set position = (select count(*) from packs as older where older.id < packs.id) where state = 'ready';
+   create table contained (id text primary key, pack text not null) without rowid;
+   create table superseded (id text primary key, due integer not null) without rowid;
+   create index unchecked_refs on refs (name) where state = 'unchecked';`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

@@ -9,6 +9,18 @@ export interface MirrorPack extends ManifestPack {
   readonly state: 'wanted' | 'ready' | 'broken'
 }
 
+/** A pack that readers see, as far as merging is concerned. */
+export interface ReadyPack extends ManifestPack {
+  /** It was found that it cannot be merged. */
+  readonly isSettled: boolean
+}
+
+/**
+ * Files of packs that no manifest names any more stay in R2 for so long: a reader goes by the manifest that it began
+ * with, and a slow client takes a clone by the hour. Milliseconds.
+ */
+export const GRACE_PERIOD = 6 * 60 * 60_000
+
 /** What the account's record says of a wanted pack. */
 export interface PackSource {
   /** Blobs of the account, in order; null: the bytes were in the record, and are in R2 already. */
@@ -117,20 +129,46 @@ export class MirrorStore {
       .map(refState)
   }
 
-  /** Oldest first. */
+  /**
+   * Oldest first. Those that are ready are in the order in which they came to be so: what a pack's deltas stand on was
+   * there when it was taken in.
+   */
   packs(state: MirrorPack['state']): MirrorPack[] {
     return this.#sql
-      .exec<PackRow>('select id, size, objects, state from packs where state = ? order by id', state)
+      .exec<PackRow>(
+        `select id, size, objects, state from packs where state = ? order by iif(state = 'ready', position, 0), id`,
+        state,
+      )
       .toArray()
   }
 
-  hasPack(id: string): boolean {
-    return this.#sql.exec('select 1 from packs where id = ?', id).toArray().length > 0
+  /** The packs that readers see, oldest first. */
+  readyPacks(): ReadyPack[] {
+    return this.#sql
+      .exec<{ id: string; size: number; objects: number; settled: number }>(
+        "select id, size, objects, settled from packs where state = 'ready' order by position, id",
+      )
+      .toArray()
+      .map(({ id, size, objects, settled }) => ({ id, size, objects, isSettled: settled === 1 }))
   }
 
-  /** Id of the newest pack that the mirror has heard of, or null. */
+  /** Whether the mirror has heard of a pack of the account, be it as a part of a pack that it has made since. */
+  hasPack(id: string): boolean {
+    const known = 'select 1 from packs where id = ?1 union all select 1 from contained where id = ?1'
+    return this.#sql.exec(known, id).toArray().length > 0
+  }
+
+  /** Whether a pack's files in R2 are read, or may still be. */
+  needsFiles(id: string): boolean {
+    const needed = 'select 1 from packs where id = ?1 union all select 1 from superseded where id = ?1'
+    return this.#sql.exec(needed, id).toArray().length > 0
+  }
+
+  /** Id of the newest pack of the account that the mirror has heard of, or null. */
   newestPack(): string | null {
-    return this.#sql.exec<{ id: string | null }>('select max(id) as id from packs').one().id
+    const newest = `select max(
+      coalesce((select max(id) from packs where made = 0), ''), coalesce((select max(id) from contained), '')) as id`
+    return this.#sql.exec<{ id: string }>(newest).one().id || null
   }
 
   /** Whether all packs have been taken in and all refs checked. */
@@ -217,7 +255,7 @@ export class MirrorStore {
   /** Notes a pack as wanted, unless it is here. */
   wantPack(pack: ManifestPack, source: PackSource): void {
     this.#sql.exec(
-      "insert into packs values (?, ?, ?, ?, 'wanted') on conflict (id) do nothing",
+      `insert into packs (id, size, objects, source, state) values (?, ?, ?, ?, 'wanted') on conflict (id) do nothing`,
       pack.id,
       pack.size,
       pack.objects,
@@ -225,15 +263,32 @@ export class MirrorStore {
     )
   }
 
-  /** The same of a pack whose files are lost: it is taken in once more. */
-  wantAgain(pack: ManifestPack, source: PackSource): void {
-    this.#sql.exec(
-      "insert or replace into packs values (?, ?, ?, ?, 'wanted')",
-      pack.id,
-      pack.size,
-      pack.objects,
-      JSON.stringify(source),
-    )
+  /** The same of a pack whose files are lost: it is taken in once more, and comes where it was in the order. */
+  wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
+    this.#storage.transactionSync(() => {
+      const whereItWas = 'select position from packs where id = ?1 or id = (select pack from contained where id = ?1)'
+      this.#sql.exec(
+        `insert or replace into packs (id, size, objects, source, state, position)
+         values (?1, ?2, ?3, ?4, 'wanted', (${whereItWas}))`,
+        id,
+        size,
+        objects,
+        JSON.stringify(source),
+      )
+      this.#sql.exec('delete from contained where id = ?', id)
+    })
+  }
+
+  /** The account's packs that these of the mirror hold: themselves, or what they were made of. */
+  accountPacks(ids: readonly string[]): string[] {
+    return this.#sql
+      .exec<{ id: string }>(
+        `with asked as (select value as id from json_each(?))
+         select id from packs where made = 0 and id in asked union select id from contained where pack in asked`,
+        JSON.stringify(ids),
+      )
+      .toArray()
+      .map(({ id }) => id)
   }
 
   /** Where a wanted pack's bytes are. */
@@ -243,30 +298,112 @@ export class MirrorStore {
   }
 
   /** Makes a pack whose files are all in R2 visible to readers. It may hold what broken refs have lacked. */
-  addPack(pack: ManifestPack): void {
+  addPack({ id, size, objects }: ManifestPack): void {
     this.#storage.transactionSync(() => {
-      this.#sql.exec("insert or replace into packs values (?, ?, ?, null, 'ready')", pack.id, pack.size, pack.objects)
+      // A slow reading of the account may come after a merge.
+      if (this.#sql.exec('select 1 from contained where id = ?', id).toArray().length > 0) return
+      this.#sql.exec(
+        `insert into packs (id, size, objects, state, position)
+         values (?, ?, ?, 'ready', (select coalesce(max(position), 0) + 1 from packs))
+         on conflict (id) do update set size = excluded.size, objects = excluded.objects, state = excluded.state,
+           source = null, position = coalesce(packs.position, excluded.position)`,
+        id,
+        size,
+        objects,
+      )
       this.#bump()
     })
+  }
+
+  /**
+   * Puts a pack that was made of others in their place. Their files stay in R2 for the {@link GRACE_PERIOD}.
+   *
+   * @returns false if one of them has gone meanwhile: then nothing is changed.
+   */
+  replacePacks({ id, size, objects }: ManifestPack, merged: readonly string[]): boolean {
+    return this.#storage.transactionSync(() => {
+      const ids = JSON.stringify(merged)
+      const { count, position } = this.#sql
+        .exec<{ count: number; position: number | null }>(
+          `select count(*) as count, max(position) as position from packs
+           where state = 'ready' and id in (select value from json_each(?))`,
+          ids,
+        )
+        .one()
+      if (count < merged.length) return false
+      this.#sql.exec('update contained set pack = ? where pack in (select value from json_each(?))', id, ids)
+      this.#sql.exec(
+        `insert or replace into contained
+         select id, ? from packs where made = 0 and id in (select value from json_each(?))`,
+        id,
+        ids,
+      )
+      this.#dropReady(ids)
+      this.#sql.exec(
+        "insert into packs (id, size, objects, state, position, made) values (?, ?, ?, 'ready', ?, 1)",
+        id,
+        size,
+        objects,
+        position,
+      )
+      this.#bump()
+      return true
+    })
+  }
+
+  /** Notes that packs cannot be merged. */
+  settlePacks(ids: readonly string[]): void {
+    this.#sql.exec('update packs set settled = 1 where id in (select value from json_each(?))', JSON.stringify(ids))
   }
 
   breakPack(id: string): void {
     this.#sql.exec("update packs set state = 'broken', source = null where id = ?", id)
   }
 
+  /** Drops packs. The files of those that readers saw stay for the {@link GRACE_PERIOD}. */
   removePacks(ids: readonly string[]): void {
     if (ids.length === 0) return
     this.#storage.transactionSync(() => {
+      this.#dropReady(JSON.stringify(ids))
       this.#sql.exec('delete from packs where id in (select value from json_each(?))', JSON.stringify(ids))
       this.#bump()
     })
   }
 
+  /** Packs whose files no reader needs any more. */
+  supersededBefore(now: number): string[] {
+    return this.#sql
+      .exec<{ id: string }>('select id from superseded where due <= ?', now)
+      .toArray()
+      .map(({ id }) => id)
+  }
+
+  /** When the next pack's files may go, in milliseconds since 1970, or null if none wait for it. */
+  nextSuperseded(): number | null {
+    return this.#sql.exec<{ due: number | null }>('select min(due) as due from superseded').one().due
+  }
+
+  /** Notes that the files of superseded packs are gone. */
+  forgetSuperseded(ids: readonly string[]): void {
+    this.#sql.exec('delete from superseded where id in (select value from json_each(?))', JSON.stringify(ids))
+  }
+
   /** Forgets the repository.  */
   clear(): void {
     this.#storage.transactionSync(() => {
-      for (const table of ['mirror', 'refs', 'packs']) this.#sql.exec(`delete from ${table}`)
+      for (const table of ['mirror', 'refs', 'packs', 'contained', 'superseded']) this.#sql.exec(`delete from ${table}`)
     })
+  }
+
+  /** @param ids a JSON array */
+  #dropReady(ids: string): void {
+    this.#sql.exec(
+      `insert or ignore into superseded
+       select id, ? from packs where state = 'ready' and id in (select value from json_each(?))`,
+      Date.now() + GRACE_PERIOD,
+      ids,
+    )
+    this.#sql.exec("delete from packs where state = 'ready' and id in (select value from json_each(?))", ids)
   }
 
   #sweptAt(): number | null {

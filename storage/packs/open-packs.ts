@@ -1,7 +1,8 @@
 import { PackGraph } from '../../git/graph/pack-graph.ts'
+import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import type { ManifestPack } from '../manifest.ts'
-import { packKeys } from './pack-keys.ts'
+import { type PackKeys, packKeys } from './pack-keys.ts'
 import { ObjectGoneError, R2Range } from './r2-range.ts'
 
 /** Indexes and graphs that an isolate keeps between requests. They are immutable, so nothing can become stale. */
@@ -60,6 +61,11 @@ export class FileCache<T extends Kept> {
     return theirs ?? this.#read(bucket, key)
   }
 
+  /** Keeps a file whose bytes are known already. */
+  put(key: string, file: T): void {
+    this.#keep(key, file)
+  }
+
   async #read(bucket: R2Bucket, key: string): Promise<T> {
     const reading = this.#fetch(bucket, key)
     this.#pending.set(key, reading)
@@ -111,6 +117,23 @@ async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T |
 
 const indexes = new FileCache((bytes) => new PackIndex(bytes))
 const graphs = new FileCache((bytes) => new PackGraph(bytes))
+
+/** Keeps the files of a pack that was just written: who made them reads the pack next. */
+export function keepFiles(keys: PackKeys, index: PackIndex, graph: PackGraph): void {
+  indexes.put(keys.index, index)
+  graphs.put(keys.graph, graph)
+}
+
+/** The packs with all that is known of them. @throws {@link ObjectGoneError} as `openPacks` */
+export async function openHandles(
+  bucket: R2Bucket,
+  did: string,
+  rkey: string,
+  packs: readonly ManifestPack[],
+): Promise<PackHandle[]> {
+  const open = await openPacks(bucket, did, rkey, packs)
+  return Promise.all(open.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
+}
 
 /**
  * Opens the packs of a manifest, in its order.

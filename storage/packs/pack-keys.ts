@@ -10,7 +10,7 @@ export function repositoryPrefix(did: string, rkey: string): string {
   return `packs/${did}/${rkey}/`
 }
 
-/** @param id the pack's id within the repository, a TID. */
+/** @param id the pack's id within the repository: the TID of the account's pack, or one that the mirror made up. */
 export function packKeys(did: string, rkey: string, id: string): PackKeys {
   const stem = repositoryPrefix(did, rkey) + id
   return { pack: `${stem}.pack`, index: `${stem}.idx`, graph: `${stem}.graph` }

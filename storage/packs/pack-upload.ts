@@ -22,9 +22,11 @@ export class PackUpload {
   /** The parts so far, while they are few. */
   #retained: Uint8Array[] | null = []
 
-  constructor(bucket: R2Bucket, key: string) {
+  /** @param options `isReadBack`: whether the bytes will be read after `complete`; default true */
+  constructor(bucket: R2Bucket, key: string, options: { readonly isReadBack?: boolean } = {}) {
     this.#bucket = bucket
     this.#key = key
+    if (options.isReadBack === false) this.#retained = null
   }
 
   /** Bytes taken so far. */
