@@ -56,7 +56,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       process.exit(0)
     }
     if (name === undefined || !Object.hasOwn(BENCHES, name))
-      throw new Error(`Which bench? ${name ?? 'None'} is not one.`)
+      throw new Error(name === undefined ? 'Which bench?' : `There is no bench ${name}.`)
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     if (values.repo === undefined) throw new Error(`${name} needs --repo DIR.`)
     const rounds = Number(values.rounds)

@@ -35,7 +35,7 @@ function whyInstall() {
 }
 
 function install(reason) {
-  console.error(`Installing the dependencies (${reason}). This takes half a minute or so.`)
+  console.error(`Installing the dependencies (${reason}). This takes a minute or so.`)
   // Without node_modules/.bin in PATH: npm must not run by the very Node that it is about to replace.
   const path = (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.includes('node_modules'))
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {

@@ -35,7 +35,7 @@ export interface EdgeOptions {
   readonly stateDirectory: string
   readonly pdsUrl: string
   readonly plcUrl: string
-  /** Further variables of workers/env.ts, over those that this file sets. */
+  /** Further variables of durable-objects/environment.ts, over those that this file sets. */
   readonly vars?: Readonly<Record<string, string>>
   /** Called for every line that the Worker logs, and for a crash of workerd. Default: nothing is printed. */
   readonly onLog?: (log: EdgeLog) => void

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -14,7 +15,7 @@ Runs a local Atmosphere (a PDS and a PLC directory) and the edge, with two accou
 
   --port N      where the edge listens (default 8787)
   --keep DIR    keep all state in DIR; start again with the same DIR to go on
-  --json        print one line of JSON when ready, and nothing else
+  --json        print one line of JSON when ready, and nothing else (npm start --silent hides npm's own lines)
   --help        print this
 `
 
@@ -35,26 +36,37 @@ const ACCOUNTS = [
   { handle: 'bob.test', password: 'bob-local' },
 ] as const
 const DEMO = 'demo'
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const PARENT_CHECK_MILLISECONDS = 250
 
 async function main(): Promise<void> {
   const options = readOptions()
   await using cleanup = new AsyncDisposableStack()
   const directory = options.keep ?? (await mkdtemp(join(tmpdir(), 'skein-')))
-  if (options.keep === null) cleanup.defer(() => rm(directory, { recursive: true, force: true }))
+  if (options.keep === null) {
+    cleanup.defer(() => rm(directory, { recursive: true, force: true }))
+    // Until everything runs a signal ends the process at once, past the stack.
+    process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+    for (const signal of SIGNALS) process.once(signal, () => process.exit(1))
+  }
 
   await checkPort(options.port)
   const say = options.json ? () => undefined : (line: string) => console.log(line)
   say('Starting the Atmosphere and the edge …')
-  const atmosphere = await startAtmosphere({ stateDirectory: join(directory, 'atmosphere') })
+  const atmosphere = await startAtmosphere({ stateDirectory: join(directory, 'atmosphere') }).catch(
+    (error: unknown) => {
+      throw explained(error, options)
+    },
+  )
   cleanup.defer(() => atmosphere.close())
   const edge = await startEdge({
     port: options.port,
     stateDirectory: join(directory, 'edge'),
     pdsUrl: atmosphere.pdsUrl,
     plcUrl: atmosphere.plcUrl,
+    // The Worker logs what fails, and answers that it has logged it: here is where one looks.
     onLog: ({ level, message }) => {
-      if (level === 'warn' || level === 'error') console.error(message)
+      if (level !== 'debug') console.error(message)
     },
   })
   cleanup.defer(() => edge.close())
@@ -100,11 +112,18 @@ async function checkPort(port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${error.message})`
-      const other = port === 8787 ? 8788 : 8787
+      const other = port < 65_535 ? port + 1 : port - 1
       reject(new StartError(`Port ${port} ${why}. Stop that one, or choose another port: npm start -- --port ${other}`))
     })
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()))
   })
+}
+
+/** The PDS comes back on the port that its accounts' documents name: a second start on the same state finds it taken. */
+function explained(error: unknown, { keep }: Options): unknown {
+  const cause = error instanceof AtmosphereError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
+  if (keep === null || cause?.code !== 'EADDRINUSE') return error
+  return new StartError(`The port of the PDS kept in ${keep} is taken: is another npm start running with this --keep?`)
 }
 
 /** Whether an earlier run on the same state has pushed it: the owner may have changed it since. */
@@ -117,7 +136,7 @@ async function hasDemo({ pdsUrl }: Atmosphere, { did }: Account): Promise<boolea
 }
 
 async function pushDemo(edge: Edge, alice: Account, directory: string): Promise<void> {
-  const home = await mkdtemp(join(tmpdir(), 'skein-demo-'))
+  const home = await mkdtemp(`${directory}-home-`)
   try {
     const git = new Git(home)
     await rm(directory, { recursive: true, force: true })
@@ -179,7 +198,7 @@ ${options.keep === null ? 'Nothing is kept: --keep DIR keeps it.' : `All state i
 function nextSignal(): Promise<void> {
   const parent = process.ppid
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    for (const signal of SIGNALS) {
       process.removeAllListeners(signal)
       process.once(signal, () => {
         // By `exit`, so that Miniflare's hook still ends workerd.

@@ -19,7 +19,7 @@ export interface Environment {
   readonly HANDLE_RESOLVER_URL?: string
   /** For local use: `true` allows plain http, and loopback and private addresses. */
   readonly ALLOW_PRIVATE_HOSTS?: string
-  /** Largest push in bytes; 100,000,000 unless set, which is where the edge cuts request bodies off. */
+  /** Largest push in bytes; 95,000,000 unless set, a little less than where the edge cuts request bodies off. */
   readonly MAX_PUSH_BYTES?: string
 }
 

@@ -10,6 +10,7 @@ export const router = Router<IRequest, [context: RequestContext], Response>()
 
 router
   .get('/', greet)
+  .head('/', greet)
   .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
   .all('/:actor/:repository/info/refs', gitRouter.fetch)
   .all('/:actor/:repository/git-upload-pack', gitRouter.fetch)
@@ -32,7 +33,8 @@ Push to your account: git push ${origin}/<your handle>/<repository> main
 }
 
 function notFound(request: IRequest): Response {
-  return text(404, `there is nothing at ${new URL(request.url).pathname}\n`)
+  const { origin, pathname } = new URL(request.url)
+  return text(404, `there is nothing at ${pathname}; to clone: git clone ${origin}/<handle>/<repository>\n`)
 }
 
 function text(status: number, body: string): Response {

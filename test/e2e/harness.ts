@@ -42,7 +42,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly atmosphere?: Omit<AtmosphereOptions, 'stateDirectory'>
-  /** Variables of workers/env.ts. */
+  /** Variables of durable-objects/environment.ts. */
   readonly vars?: Readonly<Record<string, string>>
 }
 
