@@ -6,6 +6,7 @@ import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
 import { openPacks } from '../storage/packs/open-packs.ts'
+import { CountedReader } from '../storage/packs/pack-reader.ts'
 import { ObjectGoneError } from '../storage/packs/r2-range.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
@@ -22,11 +23,14 @@ export class Mirror {
   readonly address: RepositoryAddress
   readonly stub: DurableObjectStub<Repository>
   readonly #context: RequestContext
+  readonly #reader: CountedReader
+  #packsOpened = 0
   readonly #actor: string
   #isRestoring = false
 
   constructor(context: RequestContext, identity: Identity, rkey: string) {
     this.#context = context
+    this.#reader = new CountedReader(context.environment.PACKS)
     this.#actor = identity.handle ?? identity.did
     this.address = { did: identity.did, rkey, pds: identity.pds }
     const { REPOSITORY } = context.environment
@@ -117,8 +121,18 @@ export class Mirror {
   }
 
   packs(manifest: Manifest): Promise<HandledPacks> {
-    const { PACKS } = this.#context.environment
-    return openPacks(PACKS, manifest.did, manifest.rkey, manifest.packs, () => this.#restoreSoon())
+    this.#packsOpened = manifest.packs.length
+    return openPacks(this.#reader, manifest.did, manifest.rkey, manifest.packs, () => this.#restoreSoon())
+  }
+
+  /** How many packs the last manifest had whose objects were asked for. */
+  get packsOpened(): number {
+    return this.#packsOpened
+  }
+
+  /** How often R2 has been read for this request. */
+  get reads(): number {
+    return this.#reader.reads
   }
 
   /** For who comes next: this request may be in the middle of its answer. */

@@ -3,6 +3,7 @@ import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import type { ManifestPack } from '../manifest.ts'
 import { type PackKeys, packKeys } from './pack-keys.ts'
+import type { PackReader } from './pack-reader.ts'
 import { ObjectGoneError, R2Range } from './r2-range.ts'
 
 /** Indexes and graphs that an isolate keeps between requests. They are immutable, so nothing can become stale. */
@@ -49,7 +50,7 @@ export class FileCache<T extends Kept> {
   }
 
   /** @throws {@link ObjectGoneError} */
-  async get(bucket: R2Bucket, key: string): Promise<T> {
+  async get(bucket: PackReader, key: string): Promise<T> {
     const kept = this.#files.get(key)
     if (kept !== undefined) {
       this.#files.delete(key)
@@ -66,7 +67,7 @@ export class FileCache<T extends Kept> {
     this.#keep(key, file)
   }
 
-  async #read(bucket: R2Bucket, key: string): Promise<T> {
+  async #read(bucket: PackReader, key: string): Promise<T> {
     const reading = this.#fetch(bucket, key)
     this.#pending.set(key, reading)
     try {
@@ -78,7 +79,7 @@ export class FileCache<T extends Kept> {
     }
   }
 
-  async #fetch(bucket: R2Bucket, key: string): Promise<T> {
+  async #fetch(bucket: PackReader, key: string): Promise<T> {
     const object = await bucket.get(key)
     if (object === null) throw new ObjectGoneError(key)
     return this.#parse(new Uint8Array(await object.arrayBuffer()))
@@ -126,7 +127,7 @@ export function keepFiles(keys: PackKeys, index: PackIndex, graph: PackGraph): v
 
 /** The packs with all that is known of them. @throws {@link ObjectGoneError} as `openPacks` */
 export async function openHandles(
-  bucket: R2Bucket,
+  bucket: PackReader,
   did: string,
   rkey: string,
   packs: readonly ManifestPack[],
@@ -142,7 +143,7 @@ export async function openHandles(
  * @throws {@link ObjectGoneError} if the manifest is too old, or R2 has lost a file.
  */
 export function openPacks(
-  bucket: R2Bucket,
+  bucket: PackReader,
   did: string,
   rkey: string,
   packs: readonly ManifestPack[],

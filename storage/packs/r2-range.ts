@@ -1,5 +1,6 @@
 import { ByteCache } from '../../git/bytes/byte-cache.ts'
 import { assertRange, type ByteRange } from '../../git/bytes/range.ts'
+import type { PackReader } from './pack-reader.ts'
 
 /** Small reads are served from blocks of this size: neighbours in a pack are mostly read together. */
 const BLOCK_BYTES = 128 * 1024
@@ -20,7 +21,7 @@ export class ObjectGoneError extends Error {
 /** The bytes of an R2 object. */
 export class R2Range implements ByteRange {
   readonly size: number
-  readonly #bucket: R2Bucket
+  readonly #bucket: PackReader
   readonly #key: string
   readonly #onGone: () => void
   readonly #blocks = new ByteCache(BLOCK_CACHE_BYTES)
@@ -28,7 +29,7 @@ export class R2Range implements ByteRange {
   readonly #pending = new Map<number, Promise<Uint8Array>>()
 
   /** @param onGone is called before {@link ObjectGoneError} is thrown. */
-  constructor(bucket: R2Bucket, key: string, size: number, onGone: () => void = () => undefined) {
+  constructor(bucket: PackReader, key: string, size: number, onGone: () => void = () => undefined) {
     this.#bucket = bucket
     this.#key = key
     this.size = size

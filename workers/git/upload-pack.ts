@@ -30,6 +30,7 @@ import { httpErrorFrom } from '../http/error-from.ts'
 import { Mirror, withGraphs } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { logCost } from './log-cost.ts'
 import { withProgress } from './progress.ts'
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request'
@@ -51,7 +52,7 @@ export async function uploadPack(
   const refusal = unsupportedDeepen(wanted.deepen)
   if (refusal !== null) throw new ProtocolError(refusal)
   if (wanted.wants.length === 0) return streamedResponse(RESULT_TYPE, nothing())
-  return streamedResponse(RESULT_TYPE, answerFetch(mirror, new V0Fetch(wanted)))
+  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, new V0Fetch(wanted))))
 }
 
 async function answerV2(mirror: Mirror, reader: PktLineReader): Promise<Response> {
@@ -67,7 +68,7 @@ async function answerV2(mirror: Mirror, reader: PktLineReader): Promise<Response
   const wanted = await readFetchRequest(reader, command)
   const refusal = unsupportedFetch(wanted)
   if (refusal !== null) throw new ProtocolError(refusal)
-  return streamedResponse(RESULT_TYPE, answerFetch(mirror, new V2Fetch(wanted)))
+  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, new V2Fetch(wanted))))
 }
 
 /** What differs between the versions of the protocol once a request has been read. */
