@@ -18,8 +18,9 @@ const RECHECK_AFTER = 30_000
 const RESUME_AFTER = 20_000
 /** How soon packs are merged after a push: those of a burst are merged at once. Milliseconds. */
 const MERGE_AFTER = 1_000
-/** How soon what went wrong while nobody waited is tried again. Milliseconds. */
-const RETRY_AFTER = 60_000
+/** How soon chores that went wrong are tried again; doubled with each failure. Milliseconds. */
+const FIRST_RETRY = 60_000
+const LAST_RETRY = 60 * 60_000
 /** How often R2 is looked through for what no row names: a push that was cut off leaves some. Milliseconds. */
 const SWEEP_INTERVAL = 24 * 60 * 60_000
 /** What is younger than this may belong to a push under way. Milliseconds. */
@@ -44,6 +45,7 @@ export class Repository extends DurableObject<Environment> {
   #reading: Promise<ReadAccountOutcome> | null = null
   #restoring: Promise<ReadAccountOutcome> | null = null
   #ingesting: Promise<void> | null = null
+  #choreFailures = 0
   readonly #tids = new TidClock()
   readonly #followers = new Set<(news: IngestNews) => void>()
 
@@ -133,10 +135,11 @@ export class Repository extends DurableObject<Environment> {
     try {
       await this.#deleteSuperseded(address)
       await mergeNewest({ store: this.#store, bucket: this.env.PACKS, newId: () => this.#newPackId(), log }, address)
+      this.#choreFailures = 0
       await this.#wakeForChores()
     } catch (error) {
       log('chores-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
-      await this.#wakeAt(Date.now() + RETRY_AFTER)
+      await this.#wakeAt(Date.now() + Math.min(FIRST_RETRY * 2 ** this.#choreFailures++, LAST_RETRY))
     }
   }
 
