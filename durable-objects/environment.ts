@@ -19,7 +19,7 @@ export interface Environment {
   readonly HANDLE_RESOLVER_URL?: string
   /** For local use: `true` allows plain http, and loopback and private addresses. */
   readonly ALLOW_PRIVATE_HOSTS?: string
-  /** Largest push in bytes; 95,000,000 unless set, a little less than where the edge cuts request bodies off. */
+  /** Largest push in bytes; 95,000,000 unless set. */
   readonly MAX_PUSH_BYTES?: string
 }
 
@@ -34,6 +34,16 @@ export interface NetworkConfig {
 /** A setting that cannot be used, named so that an operator finds it. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
+}
+
+/** Cloudflare cuts a request off at 100 MB: this is a little less, so that the pusher is told in words. Bytes. */
+const DEFAULT_PUSH_LIMIT = 95_000_000
+
+/** The largest push that is taken, in bytes. @throws {@link ConfigError} */
+export function readPushLimit({ MAX_PUSH_BYTES: text }: Environment): number {
+  if (text === undefined || text === '') return DEFAULT_PUSH_LIMIT
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text)
+  throw new ConfigError(`MAX_PUSH_BYTES must be a number of bytes, and is ${JSON.stringify(text)}`)
 }
 
 /** @throws {@link ConfigError} */

@@ -1,4 +1,6 @@
+import { drizzle } from 'drizzle-orm/d1'
 import type { Environment } from '../durable-objects/environment.ts'
+import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { RequestContext } from './request-context.ts'
 import { router } from './router.ts'
 
@@ -7,4 +9,6 @@ export { Repository } from '../durable-objects/repository/repository.ts'
 
 export default {
   fetch: (request, environment, execution) => router.fetch(request, new RequestContext(environment, execution)),
+  /** Once a day, see `crons` in wrangler.toml. */
+  scheduled: (_, environment) => new D1IdentityCache(drizzle(environment.DB)).prune(),
 } satisfies ExportedHandler<Environment>

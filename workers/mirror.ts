@@ -1,11 +1,11 @@
 import type { Identity } from '../atproto/identity/identity.ts'
-import type { IngestNews, RepositoryAddress } from '../durable-objects/repository/answers.ts'
-import type { ReadAccountOutcome } from '../durable-objects/repository/read-account.ts'
+import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from '../durable-objects/repository/answers.ts'
 import type { Repository } from '../durable-objects/repository/repository.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
-import { openPacks } from '../storage/packs/open-packs.ts'
+import { ManifestCache } from '../storage/manifest-cache.ts'
+import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
 import { CountedReader } from '../storage/packs/pack-reader.ts'
 import { ObjectGoneError } from '../storage/packs/r2-range.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
@@ -14,9 +14,10 @@ import type { RequestContext } from './request-context.ts'
 
 /** Packs of so many bytes in all are taken in before refs are listed: it takes about a second. */
 const WAIT_BYTES = 8 * 1024 * 1024
-/** Manifests that an isolate keeps, to be asked for by their version. */
-const MANIFESTS_KEPT = 50
-const kept = new Map<string, Manifest>()
+const kept = new ManifestCache()
+
+/** Readers have the account looked at when the mirror is old; a writer learns by its write whether it was. */
+export type MirrorRole = 'reader' | 'writer'
 
 /** How a request reaches the mirror of one repository. */
 export class Mirror {
@@ -26,11 +27,13 @@ export class Mirror {
   readonly #reader: CountedReader
   #packsOpened = 0
   readonly #actor: string
+  readonly #role: MirrorRole
   #isRestoring = false
 
-  constructor(context: RequestContext, identity: Identity, rkey: string) {
+  constructor(context: RequestContext, identity: Identity, rkey: string, role: MirrorRole = 'reader') {
     this.#context = context
     this.#reader = new CountedReader(context.environment.PACKS)
+    this.#role = role
     this.#actor = identity.handle ?? identity.did
     this.address = { did: identity.did, rkey, pds: identity.pds }
     const { REPOSITORY } = context.environment
@@ -46,6 +49,11 @@ export class Mirror {
   async refsManifest(): Promise<Manifest> {
     const { manifest, isComplete, wantedBytes } = await this.#ask()
     return isComplete || wantedBytes > WAIT_BYTES ? manifest : this.completeManifest()
+  }
+
+  /** Makes sure that something is known of the repository. @throws {@link HttpError} as `refsManifest` */
+  async requireKnown(): Promise<void> {
+    await this.#ask()
   }
 
   /** The manifest once all packs are there. @throws {@link HttpError} as `refsManifest` */
@@ -74,14 +82,17 @@ export class Mirror {
   }
 
   async #ask(): Promise<{ manifest: Manifest; isComplete: boolean; wantedBytes: number }> {
-    const key = `${this.address.did}/${this.address.rkey}`
-    const known = kept.get(key)
-    const answer = await this.stub.manifest({ ...this.address, knownVersion: known?.version ?? null })
+    const known = kept.get(this.address.did, this.address.rkey)
+    const answer = await this.stub.manifest({
+      ...this.address,
+      knownVersion: known?.version ?? null,
+      mayRecheck: this.#role === 'reader',
+    })
     switch (answer.state) {
       case 'unchanged':
         return { manifest: known!, isComplete: true, wantedBytes: 0 }
       case 'ready':
-        keep(key, answer.manifest)
+        kept.keep(answer.manifest)
         return { manifest: answer.manifest, isComplete: true, wantedBytes: 0 }
       case 'ingesting':
         return { manifest: answer.manifest, isComplete: false, wantedBytes: answer.wantedBytes }
@@ -105,13 +116,12 @@ export class Mirror {
   }
 
   /** The repository's objects, by a manifest. */
-  async view(manifest: Manifest): Promise<RepositoryView & { packs: HandledPacks }> {
+  async view(manifest: Manifest): Promise<RepositoryView> {
     const packs = await this.packs(manifest)
     let graph: Promise<RepositoryGraph> | null = null
     return {
       manifest,
       actor: this.#actor,
-      packs,
       objects: new PackedObjects(packs),
       graph: () => {
         graph ??= withGraphs(packs).then((handles) => RepositoryGraph.of(handles))
@@ -120,7 +130,7 @@ export class Mirror {
     }
   }
 
-  packs(manifest: Manifest): Promise<HandledPacks> {
+  packs(manifest: Manifest): Promise<OpenPack[]> {
     this.#packsOpened = manifest.packs.length
     return openPacks(this.#reader, manifest.did, manifest.rkey, manifest.packs, () => this.#restoreSoon())
   }
@@ -153,19 +163,6 @@ function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): H
     `this repository is not mirrored yet, and its account's server cannot be asked now: ${outcome.message}`,
     { 'Retry-After': `${outcome.retryAfterSeconds ?? 10}` },
   )
-}
-
-type HandledPacks = Awaited<ReturnType<typeof openPacks>>
-
-/** The packs with their graphs read. */
-export async function withGraphs(packs: HandledPacks) {
-  return Promise.all(packs.map(async ({ index, data, graph }) => ({ index, data, graph: await graph() })))
-}
-
-function keep(key: string, manifest: Manifest): void {
-  kept.delete(key)
-  kept.set(key, manifest)
-  if (kept.size > MANIFESTS_KEPT) kept.delete(kept.keys().next().value!)
 }
 
 async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

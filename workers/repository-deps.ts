@@ -1,6 +1,5 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { RepoRecord } from '../atproto/records/record-types.ts'
-import { TidClock } from '../atproto/records/tid.ts'
 import type { DirectoryEntry } from '../storage/directory/repository-directory.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { requireAccount } from './git/basic-auth.ts'
@@ -8,9 +7,8 @@ import { HttpError } from './http/http-error.ts'
 import { Mirror } from './mirror.ts'
 import type { RepositoryReference } from './repository-access.ts'
 import type { Located, RequestContext } from './request-context.ts'
+import { tids } from './tids.ts'
 import type { KnownRepository, NewRepository, XrpcDeps } from './xrpc/deps.ts'
-
-const tids = new TidClock()
 
 /** How handlers that read files and records get at repositories. */
 export function repositoryDeps(context: RequestContext): XrpcDeps {
@@ -34,7 +32,7 @@ async function open(context: RequestContext, reference: RepositoryReference): Pr
 
 async function locate(context: RequestContext, reference: RepositoryReference): Promise<Located | null> {
   return orNull(async () => {
-    if ('name' in reference) return context.locate(reference.actor, reference.name)
+    if ('name' in reference) return context.locate(reference.actor, reference.name.replace(/\.git$/, ''))
     const identity = await context.resolveActor(reference.did)
     const entry = await context.getRepository(identity, reference.rkey)
     return entry && { identity, entry }

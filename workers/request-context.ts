@@ -4,7 +4,6 @@ import type { Identity } from '../atproto/identity/identity.ts'
 import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from '../atproto/identity/identity.ts'
 import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
-import { PdsBudgetError, PdsError, PdsUnreachableError } from '../atproto/pds/pds-error.ts'
 import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
 import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
 import { log } from '../durable-objects/log.ts'
@@ -44,6 +43,7 @@ export class RequestContext {
       fetch: createGuardedFetch({ allowPrivateHosts }),
       plcUrl,
       dnsUrl,
+      allowPrivateHosts,
       cache: new D1IdentityCache(db),
       ...(handleResolverUrl === null ? {} : { handleResolverUrl }),
     })
@@ -135,16 +135,11 @@ export class RequestContext {
 
   async #list(identity: Identity): Promise<void> {
     const startedAt = Date.now()
-    try {
-      const repositories = await findRepositories(
-        createPdsClient(this.environment, identity.pds),
-        identity.did,
-        ({ uri, reason }) => log('record-skipped', { uri, reason }),
-      )
-      await this.#directory.replace(identity.did, repositories, startedAt)
-    } catch (error) {
-      throw upstreamError(error)
-    }
+    const client = createPdsClient(this.environment, identity.pds)
+    const repositories = await findRepositories(client, identity.did, ({ uri, reason }) => {
+      log('record-skipped', { uri, reason })
+    })
+    await this.#directory.replace(identity.did, repositories, startedAt)
   }
 
   async #listQuietly(identity: Identity): Promise<void> {
@@ -154,17 +149,6 @@ export class RequestContext {
       log('listing-failed', { did: identity.did, reason: String(error) })
     }
   }
-}
-
-/** A PDS that does not answer or refuses, as an answer to the client; anything else as it is. */
-export function upstreamError(error: unknown): unknown {
-  if (error instanceof PdsUnreachableError || error instanceof PdsBudgetError || error instanceof PdsError) {
-    const retryAfter = error instanceof PdsError ? (error.retryAfter ?? 10) : 10
-    return new HttpError(503, 'UpstreamUnavailable', `the account's server cannot be asked now: ${error.message}`, {
-      'Retry-After': `${retryAfter}`,
-    })
-  }
-  return error
 }
 
 async function wait(milliseconds: number): Promise<void> {

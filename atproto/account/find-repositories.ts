@@ -6,6 +6,9 @@ import { listRange } from './list-range.ts'
 import { decodeAll } from './read-refs.ts'
 import type { SkippedRecord } from './skipped-record.ts'
 
+/** Of one account. They are held in memory all at once. */
+const MAX_REPOSITORIES = 10_000
+
 export interface FoundRepository {
   readonly rkey: string
   readonly record: RepoRecord
@@ -20,7 +23,7 @@ export async function findRepositories(
   did: string,
   skip: (skipped: SkippedRecord) => void = () => undefined,
 ): Promise<FoundRepository[]> {
-  const range = listRange(client, { did, collection: REPO_COLLECTION, prefix: '' })
+  const range = listRange(client, { did, collection: REPO_COLLECTION, prefix: '', maxRecords: MAX_REPOSITORIES })
   const all = await decodeAll(range, skip, ({ rkey, value }) => ({ rkey, record: decodeRepoRecord(value) }))
   const byName = new Map<string, FoundRepository>()
   for (const found of all) {

@@ -151,18 +151,25 @@ class LandingRun {
     const moves = batch.moves.map(({ move }) => move)
     let stored: StoredRefs
     let landed: boolean
+    let isGone: boolean
     try {
       stored = await this.#readAgain(moves, batch.movesHead)
       landed = showsLanding(batch, this.#landingId, stored)
       if (!landed && batch.opens && mayHaveMovedOn(batch, stored)) landed = await this.#findOpening()
+      isGone = !landed && stored.head === null && (await this.#isRepositoryGone())
     } catch (unreadable) {
       if (!isPdsFault(unreadable)) throw unreadable
       return this.#fail(
         `${fault.message}; whether the push has arrived is not known, fetch to see`,
         retryAfterOf(unreadable),
+        true,
       )
     }
     if (landed) return this.#markLanded(batch)
+    if (isGone) {
+      this.#races++
+      return this.#fail('the repository is gone from the account', null)
+    }
     const changed = this.#rebase(moves, stored)
     if (!this.#failure) await this.#beforeNextTry(changed, fault)
   }
@@ -237,6 +244,13 @@ class LandingRun {
     await sleep(random() * PAUSE * 2 ** (this.#retries - 1))
   }
 
+  /** Whether a repository that had a head has been deleted: refs could be created in what is left, and never be seen. */
+  async #isRepositoryGone(): Promise<boolean> {
+    const { did, repo, create } = this.#landing
+    if (create !== null || this.#head === null) return false
+    return (await this.#deps.client.getRecord(did, REPO_COLLECTION, repo)) === null
+  }
+
   /** Whether the pack is in the account, or the repository's record where the landing has no pack. */
   async #findOpening(): Promise<boolean> {
     const { did, pack, repo } = this.#landing
@@ -250,8 +264,8 @@ class LandingRun {
     for (const { state } of batch.moves) this.#settle({ name: state.name, outcome: 'landed', state })
   }
 
-  #fail(message: string, retryAfterSeconds: number | null): void {
-    this.#failure = { message, retryAfterSeconds }
+  #fail(message: string, retryAfterSeconds: number | null, isUncertain = false): void {
+    this.#failure = { message, retryAfterSeconds, isUncertain }
     for (const name of this.#pending.keys()) this.#settle({ name, outcome: 'failed', message, retryAfterSeconds })
   }
 
@@ -276,8 +290,13 @@ function retryAfterOf(fault: PdsFault): number | null {
 }
 
 function refuseAll(landing: Landing, repository: LandingResult['repository'], message: string): LandingResult {
-  const failure = { message, retryAfterSeconds: null }
-  const moves = landing.moves.map(({ name }) => ({ name, outcome: 'failed' as const, ...failure }))
+  const moves = landing.moves.map(({ name }) => ({
+    name,
+    outcome: 'failed' as const,
+    message,
+    retryAfterSeconds: null,
+  }))
+  const failure = { message, retryAfterSeconds: null, isUncertain: false }
   return { moves, packLanded: false, repository, failure, head: landing.head, isStale: false }
 }
 

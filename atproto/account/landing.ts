@@ -62,6 +62,13 @@ export type MoveOutcome =
       readonly retryAfterSeconds: number | null
     }
 
+export interface LandingFailure {
+  readonly message: string
+  readonly retryAfterSeconds: number | null
+  /** Whether what was tried may be in the account all the same: neither an answer nor a second look was to be had. */
+  readonly isUncertain: boolean
+}
+
 export interface LandingResult {
   /** One a move, in the order of the landing. */
   readonly moves: readonly MoveOutcome[]
@@ -70,7 +77,7 @@ export interface LandingResult {
   /** `taken`: another repository of the account has the name; nothing was written. */
   readonly repository: 'unchanged' | 'created' | { readonly taken: string }
   /** Why not all of it was tried, or null. What was not tried says so in its own outcome too. */
-  readonly failure: { readonly message: string; readonly retryAfterSeconds: number | null } | null
+  readonly failure: LandingFailure | null
   /**
    * The head for the next landing by who knows the refs that this one knew, and its outcomes. It stays behind where
    * refs were created that this landing did not know of: with the newer head they could be created again.

@@ -10,6 +10,8 @@ export interface RangeOptions {
   readonly after?: string
   /** Records a request, at most 100. */
   readonly pageSize?: number
+  /** More than this are taken for an attack. Default 200,000. */
+  readonly maxRecords?: number
 }
 
 const MAX_PAGE_SIZE = 100
@@ -22,7 +24,7 @@ const MAX_RECORDS = 200_000
  * @throws {@link PdsError} also where the pages do not advance, or never end
  */
 export async function* listRange(client: PdsClient, options: RangeOptions): AsyncGenerator<RawRecord> {
-  const { did, collection, prefix } = options
+  const { did, collection, prefix, maxRecords = MAX_RECORDS } = options
   let limit = options.pageSize ?? MAX_PAGE_SIZE
   let cursor = options.after ?? (prefix === '' ? undefined : prefix)
   for (let listed = 0; ; ) {
@@ -39,7 +41,7 @@ export async function* listRange(client: PdsClient, options: RangeOptions): Asyn
     listed += page.records.length
     const last = page.records.at(-1)?.rkey
     if (page.cursor === null || (last !== undefined && !last.startsWith(prefix))) return
-    if (listed > MAX_RECORDS || (cursor !== undefined && page.cursor <= cursor)) {
+    if (listed > maxRecords || (cursor !== undefined && page.cursor <= cursor)) {
       throw new PdsError(new URL(client.service).host, 200, 'InvalidResponse', 'the list of records does not end', null)
     }
     cursor = page.cursor

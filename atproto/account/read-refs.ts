@@ -68,14 +68,14 @@ function readShards(
 
 /** Decodes one by one: a record that is not valid is skipped, and hides no other. */
 export async function decodeAll<T>(
-  records: AsyncIterable<RawRecord>,
+  records: AsyncIterable<RawRecord> | Iterable<RawRecord>,
   skip: (skipped: SkippedRecord) => void,
-  decode: (record: RawRecord) => T,
+  decode: (record: RawRecord) => T | Promise<T>,
 ): Promise<T[]> {
   const decoded: T[] = []
   for await (const record of records) {
     try {
-      decoded.push(decode(record))
+      decoded.push(await decode(record))
     } catch (cause) {
       if (!(cause instanceof InvalidRecordError)) throw cause
       skip({ uri: record.uri, reason: cause.message })

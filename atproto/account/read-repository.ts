@@ -5,7 +5,7 @@ import { InvalidRecordError } from '../records/record-error.ts'
 import { keyPrefix, packKey, parsePackKey } from '../records/record-keys.ts'
 import type { PackRecord, RepoRecord } from '../records/record-types.ts'
 import { decodeRepoRecord } from '../records/repo-record.ts'
-import { tidFromTime, tidTime } from '../records/tid.ts'
+import { CLOCK_SKEW, tidBefore } from '../records/tid.ts'
 import type { RefState } from '../refs/ref-state.ts'
 import { listRange } from './list-range.ts'
 import { decodeAll, readRefs } from './read-refs.ts'
@@ -15,6 +15,16 @@ export interface StoredPack {
   /** Whole record key. They sort by age. */
   readonly rkey: string
   readonly record: PackRecord
+}
+
+export interface ReadRepositoryOptions {
+  /** Record key of the newest pack that the caller knows: older ones are not listed. */
+  readonly since?: string
+  /**
+   * Takes the bytes of each pack whose record holds them, as the list is read; the packs are without them then. All of
+   * them together may be far more than fits into memory.
+   */
+  readonly takeBytes?: (rkey: string, bytes: Uint8Array) => Promise<void>
 }
 
 /** A repository as its account holds it. */
@@ -33,36 +43,33 @@ export interface StoredRepository {
 /** Records a request: with all packs inline at 192 KiB (256 KiB as JSON) a page has 9 MiB. */
 const PACK_PAGE_SIZE = 36
 
-/** How far the clocks of two writers may differ, in microseconds: 10 minutes. */
-const CLOCK_SKEW = 10 * 60 * 1_000_000
-
 /**
  * Reads all of a repository but the blobs. Null if there is no valid record of it.
  *
  * Packs and refs are listed at the same time, so a ref may be newer than the list of packs: where one names a pack that
  * is not in the list, the packs from there on are listed once more. If it is missing even then, it has been
  * compacted away since, or was never written.
- *
- * @param since record key of the newest pack that the caller knows: older ones are not listed
  */
 export async function readRepository(
   client: PdsClient,
   did: string,
   rkey: string,
-  since?: string,
+  options: ReadRepositoryOptions = {},
 ): Promise<StoredRepository | null> {
+  const { since } = options
   const skipped: SkippedRecord[] = []
   const skip = (record: SkippedRecord) => void skipped.push(record)
   const [repo, packs, { refs, head }] = await Promise.all([
     readRepo(client, did, rkey, skip),
-    readPacks(client, did, rkey, since, skip),
+    readPacks(client, did, rkey, options, skip),
     readRefs(client, did, rkey, 'all', skip),
   ])
   if (!repo) return null
   const unlisted = oldestUnlistedPack(rkey, refs.values(), packs, since)
   if (unlisted === null) return { repo, packs, refs, head, skipped }
   const known = packs.filter((pack) => pack.rkey < unlisted)
-  const rest = await readPacks(client, did, rkey, known.at(-1)?.rkey ?? since, skip)
+  const last = known.at(-1)?.rkey
+  const rest = await readPacks(client, did, rkey, last === undefined ? options : { ...options, since: last }, skip)
   return { repo, packs: [...known, ...rest], refs, head, skipped }
 }
 
@@ -74,7 +81,7 @@ async function readRepo(
 ): Promise<RepoRecord | null> {
   const record = await client.getRecord(did, REPO_COLLECTION, rkey)
   if (!record) return null
-  const [repo = null] = await decodeAll(asAsync([record]), skip, ({ value }) => decodeRepoRecord(value))
+  const [repo = null] = await decodeAll([record], skip, ({ value }) => decodeRepoRecord(value))
   return repo
 }
 
@@ -82,7 +89,7 @@ async function readPacks(
   client: PdsClient,
   did: string,
   repo: string,
-  since: string | undefined,
+  { since, takeBytes }: ReadRepositoryOptions,
   skip: (skipped: SkippedRecord) => void,
 ): Promise<StoredPack[]> {
   const range = listRange(client, {
@@ -92,9 +99,13 @@ async function readPacks(
     pageSize: PACK_PAGE_SIZE,
     ...(since === undefined ? {} : { after: since }),
   })
-  return decodeAll(range, skip, ({ rkey, value }) => {
+  return decodeAll(range, skip, async ({ rkey, value }) => {
     if (!parsePackKey(rkey)) throw new InvalidRecordError('the record key is not <repo>:<TID>')
-    return { rkey, record: decodePackRecord(value) }
+    const record = decodePackRecord(value)
+    if (record.bytes === undefined || takeBytes === undefined) return { rkey, record }
+    const { bytes, ...rest } = record
+    await takeBytes(rkey, bytes)
+    return { rkey, record: rest }
   })
 }
 
@@ -110,16 +121,12 @@ function oldestUnlistedPack(
 ): string | null {
   const listed = new Set(packs.map((pack) => pack.rkey))
   const newest = packs.at(-1)?.rkey
-  const recent = newest ? tidTime(parsePackKey(newest)!.tid) - CLOCK_SKEW : 0
-  const floor = since ?? packKey(repo, tidFromTime(Math.max(0, recent), 0))
+  const recent = newest === undefined ? '' : packKey(repo, tidBefore(parsePackKey(newest)!.tid, CLOCK_SKEW))
+  const floor = since ?? recent
   let oldest: string | null = null
   for (const { pack } of refs) {
     if (pack === null || pack <= floor || listed.has(pack)) continue
     if (oldest === null || pack < oldest) oldest = pack
   }
   return oldest
-}
-
-async function* asAsync<T>(items: Iterable<T>): AsyncGenerator<T> {
-  yield* items
 }

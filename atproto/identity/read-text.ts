@@ -6,6 +6,7 @@ import { IdentityNotFoundError, IdentityUnavailableError } from './identity.ts'
 const MAX_REDIRECTS = 3
 /** Milliseconds: somebody waits for the page. */
 const TIMEOUT = 5_000
+const DEADLINE = 2 * TIMEOUT
 
 /**
  * One GET for a look-up of `actor`.
@@ -20,7 +21,13 @@ export async function readText(
   headers: Record<string, string> = {},
 ): Promise<{ status: number; text: string }> {
   try {
-    const response = await fetch(url, { headers, maxBytes, redirects: MAX_REDIRECTS, timeout: TIMEOUT })
+    const response = await fetch(url, {
+      headers,
+      maxBytes,
+      redirects: MAX_REDIRECTS,
+      timeout: TIMEOUT,
+      deadline: DEADLINE,
+    })
     return { status: response.status, text: await response.text() }
   } catch (cause) {
     if (cause instanceof UnreachableHostError)

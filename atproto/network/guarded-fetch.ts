@@ -14,6 +14,8 @@ export interface GuardedRequest {
   readonly body?: BodyInit | null
   /** Milliseconds until the headers, and between two chunks of the body. Default 10,000. */
   readonly timeout?: number
+  /** Milliseconds for the whole body, for who cannot wait while a host sends a byte now and then. Default: no limit. */
+  readonly deadline?: number
   /** Bytes of body, after decompression. Default 1 MiB. */
   readonly maxBytes?: number
   /** How many redirects of a GET are followed. Default 0: the redirect itself is the answer. */
@@ -48,7 +50,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       if (refusal) throw new RefusedUrlError(url, refusal)
       const response = await send(platformFetch, url, { ...request, method, headers }, timeout)
       const target = (request.redirects ?? 0) > 0 && method === 'GET' ? redirectTarget(response, url) : null
-      if (!target) return limitBody(response, url.host, maxBytes, timeout)
+      if (!target) return limitBody(response, url.host, { maxBytes, timeout, deadline: request.deadline ?? null })
       await response.body?.cancel()
       if (followed === request.redirects) throw new UnreachableHostError(url.host, 'redirects too often')
       if (target.origin !== url.origin) headers.delete('authorization')
@@ -91,7 +93,13 @@ function redirectTarget(response: Response, url: URL): URL | null {
   return URL.parse(response.headers.get('location') ?? '', url)
 }
 
-function limitBody(response: Response, host: string, maxBytes: number, timeout: number): Response {
+interface BodyLimits {
+  readonly maxBytes: number
+  readonly timeout: number
+  readonly deadline: number | null
+}
+
+function limitBody(response: Response, host: string, limits: BodyLimits): Response {
   if (!response.body) return response
   const headers = new Headers(response.headers)
   // fetch has decoded the body: these would no longer be true of it.
@@ -99,22 +107,22 @@ function limitBody(response: Response, host: string, maxBytes: number, timeout: 
     headers.delete('content-encoding')
     headers.delete('content-length')
   }
-  const body = limitStream(response.body, host, maxBytes, timeout)
+  const body = limitStream(response.body, host, limits)
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
 function limitStream(
   source: ReadableStream<Uint8Array>,
   host: string,
-  maxBytes: number,
-  timeout: number,
+  { maxBytes, timeout, deadline }: BodyLimits,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader()
+  const end = deadline === null ? Number.POSITIVE_INFINITY : Date.now() + deadline
   let received = 0
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await readWithin(reader, host, timeout)
+        const { done, value } = await readWithin(reader, host, timeout, end)
         if (done) return controller.close()
         received += value.length
         if (received > maxBytes) {
@@ -134,10 +142,13 @@ async function readWithin(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   host: string,
   timeout: number,
+  end: number,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   let timer: ReturnType<typeof setTimeout> | undefined
+  const left = Math.max(0, end - Date.now())
   const stalled = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new UnreachableHostError(host, tooSlow(timeout))), timeout)
+    const reason = left < timeout ? 'sends its answer too slowly' : tooSlow(timeout)
+    timer = setTimeout(() => reject(new UnreachableHostError(host, reason)), Math.min(timeout, left))
   })
   try {
     return await Promise.race([reader.read(), stalled])

@@ -67,6 +67,8 @@ const LIST_MAX_BYTES = 32 * 1024 * 1024
 const JSON_MAX_BYTES = 4 * 1024 * 1024
 /** Milliseconds: a large applyWrites takes seconds on a slow PDS, and giving up early costs a re-read. */
 const WRITE_TIMEOUT = 30_000
+/** Milliseconds for all of an answer in JSON: the largest comes in that time at 1 MB/s. Blobs may take what they need. */
+const JSON_DEADLINE = 30_000
 /** Milliseconds for all of one blob. */
 const UPLOAD_TIMEOUT = 10 * 60_000
 /** All reads count for one limit of the host's: they need no account. */
@@ -190,7 +192,7 @@ export class PdsClient {
   async getBlob(did: string, cid: string, maxBytes: number): Promise<ReadableStream<Uint8Array> | null> {
     const query = new URLSearchParams({ did, cid })
     try {
-      const response = await retryRead(() => this.#get('com.atproto.sync.getBlob', query, maxBytes), this.#retry)
+      const response = await retryRead(() => this.#get('com.atproto.sync.getBlob', query, { maxBytes }), this.#retry)
       return response.body ?? new Blob([]).stream()
     } catch (fault) {
       if (fault instanceof PdsError && isBlobNotFound(fault)) return null
@@ -200,15 +202,15 @@ export class PdsClient {
 
   async #readJson(nsid: string, query: URLSearchParams, maxBytes: number): Promise<unknown> {
     return retryRead(async () => {
-      const response = await this.#get(nsid, query, maxBytes)
+      const response = await this.#get(nsid, query, { maxBytes, deadline: JSON_DEADLINE })
       const json = parseJson(await this.#translate(() => response.text()))
       if (json === undefined) throw this.#invalidAnswer('no JSON')
       return json
     }, this.#retry)
   }
 
-  #get(nsid: string, query: URLSearchParams, maxBytes: number): Promise<Response> {
-    return this.#send(`/xrpc/${nsid}?${query}`, READ_SCOPE, { maxBytes })
+  #get(nsid: string, query: URLSearchParams, request: GuardedRequest): Promise<Response> {
+    return this.#send(`/xrpc/${nsid}?${query}`, READ_SCOPE, request)
   }
 
   async #call<T>(run: (agent: Agent) => Promise<T>): Promise<T> {
@@ -237,6 +239,7 @@ export class PdsClient {
       body: init.body ?? null,
       timeout: isUpload ? UPLOAD_TIMEOUT : WRITE_TIMEOUT,
       maxBytes: JSON_MAX_BYTES,
+      deadline: JSON_DEADLINE,
     })
   }
 

@@ -8,6 +8,9 @@ const TID_PATTERN = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
 const TIME_LENGTH = 11
 const CLOCK_IDS = 1024
 
+/** How far the clocks of two writers may be apart, and with them the order of their TIDs. Milliseconds. */
+export const CLOCK_SKEW = 10 * 60_000
+
 export function isTid(text: string): boolean {
   return TID_PATTERN.test(text)
 }

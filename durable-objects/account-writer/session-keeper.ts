@@ -124,7 +124,10 @@ export class SessionKeeper {
    * @throws {@link SessionEndedError}, and the faults of refreshing
    */
   async accessToken(refused?: string): Promise<string> {
-    const { accessJwt, endsAt } = await this.#tokensOf(await this.#credential())
+    const credential = await this.#credential()
+    const tokens = await this.#unseal(credential)
+    if (tokens === null) return this.#reopen(credential)
+    const { accessJwt, endsAt } = tokens
     if (accessJwt === refused) return this.#refresh(accessJwt)
     return endsAt !== null && endsAt < this.#deps.now() + MIN_LIFETIME ? this.#refresh(accessJwt) : accessJwt
   }
@@ -193,7 +196,8 @@ export class SessionKeeper {
   /** @param stale the access token that was refused: another caller may have replaced it already */
   async #refresh(stale: string): Promise<string> {
     const credential = await this.#credential()
-    const tokens = await this.#tokensOf(credential)
+    const tokens = await this.#unseal(credential)
+    if (tokens === null) return this.#reopen(credential)
     if (tokens.accessJwt !== stale) return tokens.accessJwt
     const underWay = this.#refreshing.get(credential.id)
     if (underWay) return underWay
@@ -216,7 +220,7 @@ export class SessionKeeper {
     }
   }
 
-  /** The session is dead: with the password still at hand a new one, else the password has to be asked for again. */
+  /** The session is dead, or sealed under a key of the past: with the password still at hand a new one, else the password has to be asked for again. */
   async #reopen({ id }: Credential): Promise<string> {
     await this.#forget(id)
     const remembered = this.#passwords.get(id)
@@ -225,7 +229,9 @@ export class SessionKeeper {
     if (!remembered || remembered.until <= now()) throw new SessionEndedError(new URL(pds).host)
     const answer = await this.authenticate(remembered.password)
     if (!answer.ok) throw new SessionEndedError(new URL(pds).host)
-    return (await this.#tokensOf(await this.#credential())).accessJwt
+    const tokens = await this.#unseal(await this.#credential())
+    if (tokens === null) throw new SessionEndedError(new URL(pds).host)
+    return tokens.accessJwt
   }
 
   #remember(id: string, password: string): void {
@@ -242,11 +248,9 @@ export class SessionKeeper {
     return credential
   }
 
-  async #tokensOf({ id, session }: Credential): Promise<Tokens> {
-    const tokens = (await unseal(this.#deps.sealingKey, this.#deps.did, session)) as Tokens | null
-    if (tokens) return tokens
-    await this.#forget(id)
-    throw new SessionEndedError(new URL(this.#deps.pds).host)
+  /** Null if it was sealed under another key: the operator has changed the secret. */
+  async #unseal({ session }: Credential): Promise<Tokens | null> {
+    return (await unseal(this.#deps.sealingKey, this.#deps.did, session)) as Tokens | null
   }
 
   #seal({ accessJwt, refreshJwt }: PdsSession): Promise<string> {

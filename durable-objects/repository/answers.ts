@@ -11,6 +11,13 @@ export interface RepositoryAddress {
   readonly pds: string
 }
 
+export interface ManifestRequest extends RepositoryAddress {
+  /** The version of the manifest at hand, or null. */
+  readonly knownVersion: number | null
+  /** Whether the account may be looked at again, behind the caller's back, should the mirror be old. */
+  readonly mayRecheck: boolean
+}
+
 /**
  * What a reader is answered. `ingesting`: the refs are there and some packs are not; follow `ingest`.
  * `gone`: the account has no such record (any more). `unavailable`: nothing is mirrored and the PDS does not answer.
@@ -20,7 +27,17 @@ export type ManifestAnswer =
   | { readonly state: 'ready'; readonly manifest: Manifest }
   | { readonly state: 'ingesting'; readonly manifest: Manifest; readonly wantedBytes: number }
   | { readonly state: 'gone' }
-  | { readonly state: 'unavailable'; readonly message: string; readonly retryAfterSeconds: number | null }
+  | Unavailable
+
+/** The account's PDS does not answer, or refuses. */
+export interface Unavailable {
+  readonly state: 'unavailable'
+  readonly message: string
+  readonly retryAfterSeconds: number | null
+}
+
+/** What came of reading an account. `gone`: it has no such repository. */
+export type ReadAccountOutcome = { readonly state: 'read' } | { readonly state: 'gone' } | Unavailable
 
 /** One line, as JSON, of what `ingest` streams. The last one has `done` or `error`. */
 export type IngestNews =
@@ -37,8 +54,16 @@ export interface Landed {
   readonly head: number | null
 }
 
+/** A ref as the mirror knows it, deleted ones too. */
+export interface WriterRef {
+  readonly state: RefState
+  /** Its target is not to be had, so readers are not shown it. */
+  readonly isBroken: boolean
+}
+
 /** What a writer needs to know of the refs it wants to move. */
 export interface WriterView {
-  readonly states: readonly RefState[]
+  /** Names that never existed are left out. */
+  readonly refs: readonly WriterRef[]
   readonly head: number | null
 }

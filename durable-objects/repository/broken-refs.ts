@@ -1,7 +1,9 @@
 import { oidToBytes } from '../../git/bytes/oid.ts'
-import type { PackHandle } from '../../git/graph/pack-handle.ts'
+import type { KnownPack } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
-import { commitsOf, peelTag } from '../../git/walk/plan-fetch.ts'
+import { RefNames } from '../../git/refs/ref-conflicts.ts'
+import { peelTag } from '../../git/walk/peel-tag.ts'
+import { commitsOf } from '../../git/walk/plan-fetch.ts'
 
 /**
  * The names of those refs that no clone could be given: their target is in no pack, or history below it is cut off.
@@ -9,7 +11,7 @@ import { commitsOf, peelTag } from '../../git/walk/plan-fetch.ts'
  */
 export function brokenRefs(
   refs: readonly { readonly name: string; readonly target: string }[],
-  packs: readonly PackHandle[],
+  packs: readonly KnownPack[],
 ): string[] {
   const graph = RepositoryGraph.of(packs)
   const has = (oid: string) => packs.some(({ index }) => index.find(oidToBytes(oid)) >= 0)
@@ -21,6 +23,19 @@ export function brokenRefs(
       return commitsOf(graph, [target]).some((commit) => incomplete.has(commit))
     })
     .map(({ name }) => name)
+}
+
+/**
+ * Those of `names` that cannot be beside the others, or beside one of `sound`: a client has `a` or `a/b`, and its clone
+ * fails where both are listed. Of two the shorter stays.
+ */
+export function conflictingRefs(names: readonly string[], sound: readonly string[]): string[] {
+  const listed = new RefNames(sound)
+  return [...names].sort().filter((name) => {
+    if (listed.conflictWith(name) !== null) return true
+    listed.add(name)
+    return false
+  })
 }
 
 /** Commits from which a walk ends at a parent that is not there. None, nearly always. */

@@ -5,8 +5,9 @@ import { PackError } from '../../git/pack/entry-header.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import { ObjectTooLargeError, PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
-import type { MirrorStore, ReadyPack } from '../../storage/mirror/mirror-store.ts'
-import { keepFiles, openHandles, openPacks } from '../../storage/packs/open-packs.ts'
+import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import type { ReadyPack } from '../../storage/mirror/pack-merges.ts'
+import { keepFiles, openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import type { RepositoryAddress } from './answers.ts'
@@ -27,7 +28,7 @@ export interface MergeDeps {
  */
 export async function mergeNewest(deps: MergeDeps, address: RepositoryAddress): Promise<void> {
   const { store } = deps
-  for (let packs = store.readyPacks(); ; packs = store.readyPacks()) {
+  for (let packs = store.merges.ready(); ; packs = store.merges.ready()) {
     const merged = packsToMerge(packs)
     if (merged.length === 0) return
     const older = packs.slice(0, packs.length - merged.length)
@@ -46,14 +47,14 @@ async function mergeOrSettle(
   const ids = merged.map(({ id }) => id)
   try {
     const pack = await writeMerged(deps, address, merged, older)
-    const isReplaced = store.replacePacks(pack, ids)
+    const isReplaced = store.merges.replace(pack, ids)
     if (!isReplaced) return false
     log('packs-merged', { did, rkey, merged: ids.length, ...pack, packs: older.length + 1 })
   } catch (error) {
     if (!(error instanceof PackError || error instanceof ObjectTooLargeError)) throw error
     // It would fail the next time too, and the time after.
     log('merge-impossible', { did, rkey, packs: ids, reason: error.message })
-    store.settlePacks(ids)
+    store.merges.settle(ids)
   }
   return true
 }
@@ -66,7 +67,7 @@ async function writeMerged(
 ): Promise<ManifestPack> {
   const id = newId()
   const keys = packKeys(did, rkey, id)
-  const handles = await openHandles(bucket, did, rkey, merged)
+  const handles = await withGraphs(await openPacks(bucket, did, rkey, merged))
   const upload = new PackUpload(bucket, keys.pack, { isReadBack: false })
   try {
     const { size, objects, index, graph } = await mergePacks(handles, (chunk) => upload.write(chunk), {

@@ -1,14 +1,12 @@
-import { readRepository } from '../../atproto/account/read-repository.ts'
+import { readRepository, type StoredRepository } from '../../atproto/account/read-repository.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { packKey, parsePackKey } from '../../atproto/records/record-keys.ts'
 import type { PackRecord } from '../../atproto/records/record-types.ts'
-import { tidBefore } from '../../atproto/records/tid.ts'
-import type { MirrorStore, PackSource } from '../../storage/mirror/mirror-store.ts'
-import type { RepositoryAddress } from './answers.ts'
-
-/** How far the clocks of two writers may be apart, in milliseconds. */
-const CLOCK_SKEW = 10 * 60_000
+import { CLOCK_SKEW, tidBefore } from '../../atproto/records/tid.ts'
+import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
+import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import type { ReadAccountOutcome, RepositoryAddress } from './answers.ts'
 
 export interface ReadAccountDeps {
   readonly store: MirrorStore
@@ -20,43 +18,27 @@ export interface ReadAccountDeps {
   now(): number
 }
 
-export type ReadAccountOutcome =
-  | { readonly state: 'read' }
-  | { readonly state: 'gone' }
-  | { readonly state: 'unavailable'; readonly message: string; readonly retryAfterSeconds: number | null }
+/** What of an account's packs is listed: those that may be news, or all of them. */
+export type ReadRange = 'newer' | 'all'
 
 /**
- * Brings a mirror's rows up to what the account says now: refs moved forward, new packs wanted, packs that the
- * account has dropped gone. Safe to repeat, and to run beside a push.
+ * Brings a mirror's rows up to what the account says now: refs moved forward, new packs wanted; where all is listed,
+ * wanted packs that the account has no more are given up. Safe to repeat, and to run beside a push.
  *
- * @param lost ids of the mirror's packs whose files are gone: what they hold is wanted again, where the account still
- *   has it
+ * @param lost ids of packs whose files are gone: they are wanted again, where the account still has them. Goes with `all`
  */
 export async function readAccount(
   deps: ReadAccountDeps,
   address: RepositoryAddress,
-  lost: readonly string[] = [],
+  range: ReadRange,
+  lost: ReadonlySet<string> = NONE,
 ): Promise<ReadAccountOutcome> {
-  const { store, client } = deps
-  const { did, rkey, pds } = address
+  const { did, rkey } = address
   try {
-    const isWhole = lost.length > 0
-    const lostParts = new Set(store.accountPacks(lost))
-    const stored = await (isWhole ? readRepository(client, did, rkey) : readWhatIsNew(store, client, did, rkey))
-    if (stored === null) return { state: 'gone' }
-    for (const { uri, reason } of stored.skipped) deps.log('record-skipped', { uri, reason })
-    store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: deps.now() })
-    for (const { rkey: key, record } of stored.packs) {
-      const id = parsePackKey(key)!.tid
-      if (store.hasPack(id) && !lostParts.has(id)) continue
-      if (record.bytes) await deps.keepInlinePack(id, record.bytes)
-      const pack = { id, size: record.size, objects: record.objects }
-      if (lostParts.has(id)) store.wantAgain(pack, packSource(record))
-      else store.wantPack(pack, packSource(record))
-    }
-    const listed = new Set(stored.packs.map(({ rkey: key }) => parsePackKey(key)!.tid))
-    store.removePacks(lost.filter((id) => !listed.has(id)))
-    store.advanceRefs(stored.refs.values(), 'unchecked')
+    const reading = await readWhatIsNew(deps, address, range, lost)
+    if (reading === null) return { state: 'gone' }
+    for (const { uri, reason } of reading.stored.skipped) deps.log('record-skipped', { uri, reason })
+    takeOver(deps, address, reading, lost)
     return { state: 'read' }
   } catch (error) {
     if (!(error instanceof PdsUnreachableError || error instanceof PdsError)) throw error
@@ -66,28 +48,83 @@ export async function readAccount(
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
+interface Reading {
+  readonly stored: StoredRepository
+  readonly isWhole: boolean
+}
+
+/** All rows at once: a reader who comes while bytes are being kept must not find refs without their packs, or no refs. */
+function takeOver(
+  { store, now }: ReadAccountDeps,
+  address: RepositoryAddress,
+  { stored, isWhole }: Reading,
+  lost: ReadonlySet<string>,
+): void {
+  const { did, rkey, pds } = address
+  store.setHead({ did, rkey, pds, record: stored.repo, head: stored.head, checkedAt: now() })
+  const listed = new Set<string>()
+  for (const pack of stored.packs) {
+    const id = packId(pack.rkey)
+    listed.add(id)
+    const { size, objects } = pack.record
+    if (lost.has(id)) store.wantAgain({ id, size, objects }, packSource(id, pack.record))
+    else store.wantPack({ id, size, objects }, packSource(id, pack.record))
+  }
+  if (isWhole) {
+    const wanted = store.packs('wanted').map(({ id }) => id)
+    const unheardOf = namedPacks(stored).filter((id) => store.packState(id) === null)
+    store.markGone([...lost, ...wanted, ...unheardOf].filter((id) => !listed.has(id)))
+  }
+  store.advanceRefs(stored.refs.values(), 'unchecked')
+}
+
 /**
  * All refs, and the packs that are newer than what the mirror has: records hold small packs whole, so a list of all of
  * them is long. Keys are times, and clocks differ; so some minutes are listed again, and all where a ref names a pack
  * that has not turned up.
  */
-async function readWhatIsNew(store: MirrorStore, client: PdsClient, did: string, rkey: string) {
-  const newest = store.newestPack()
-  if (newest === null) return readRepository(client, did, rkey)
-  const since = packKey(rkey, tidBefore(newest, CLOCK_SKEW))
-  const stored = await readRepository(client, did, rkey, since)
-  if (stored === null) return null
-  const listed = new Set(stored.packs.map((pack) => pack.rkey))
-  for (const { pack, target } of stored.refs.values()) {
-    if (target === null || pack === null || listed.has(pack)) continue
-    if (!store.hasPack(parsePackKey(pack)?.tid ?? '')) return readRepository(client, did, rkey)
+async function readWhatIsNew(
+  deps: ReadAccountDeps,
+  { did, rkey }: RepositoryAddress,
+  range: ReadRange,
+  lost: ReadonlySet<string>,
+): Promise<Reading | null> {
+  const { store, client } = deps
+  const takeBytes = async (key: string, bytes: Uint8Array) => {
+    const id = packId(key)
+    const state = store.packState(id)
+    if (lost.has(id) || (state !== 'ready' && state !== 'broken')) await deps.keepInlinePack(id, bytes)
   }
-  return stored
+  const newest = range === 'all' ? null : store.newestPack()
+  if (newest !== null) {
+    const since = packKey(rkey, tidBefore(newest, CLOCK_SKEW))
+    const stored = await readRepository(client, did, rkey, { since, takeBytes })
+    if (stored === null) return null
+    const listed = new Set(stored.packs.map((pack) => packId(pack.rkey)))
+    const isUnheardOf = (id: string) => !listed.has(id) && store.packState(id) === null
+    if (!namedPacks(stored).some(isUnheardOf)) return { stored, isWhole: false }
+  }
+  const stored = await readRepository(client, did, rkey, { takeBytes })
+  return stored && { stored, isWhole: true }
 }
 
-function packSource({ bytes, parts, replaces }: PackRecord): PackSource {
+/** Ids of the packs that the refs say they need. */
+function namedPacks({ refs }: StoredRepository): string[] {
+  const keys = [...refs.values()].flatMap(({ target, pack }) => (target === null || pack === null ? [] : [pack]))
+  return [...new Set(keys)].map(packId)
+}
+
+/** Of a key that has been checked. */
+function packId(key: string): string {
+  return parsePackKey(key)!.tid
+}
+
+/** A pack can only replace what was there before it: else two could take each other away, again and again. */
+function packSource(id: string, { parts, replaces }: PackRecord): PackSource {
   return {
-    blobs: bytes ? null : (parts ?? []).map((part) => ({ cid: part.ref.$link, size: part.size })),
-    replaces: (replaces ?? []).flatMap((key) => parsePackKey(key)?.tid ?? []),
+    blobs: parts?.map((part) => ({ cid: part.ref.$link, size: part.size })) ?? null,
+    replaces: (replaces ?? []).flatMap((key) => parsePackKey(key)?.tid ?? []).filter((other) => other < id),
   }
 }

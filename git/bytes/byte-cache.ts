@@ -1,46 +1,34 @@
+import { LruCache } from './lru-cache.ts'
+
+/** What an array and its place in the map take beside the bytes, roughly: many small ones must not go uncounted. */
+const ENTRY_BYTES = 200
+
 /** Byte arrays by number, the least recently used dropped first once they exceed a budget in bytes. */
 export class ByteCache<T extends { readonly byteLength: number } = Uint8Array> {
   readonly #budget: number
-  readonly #entries = new Map<number, T>()
-  #held = 0
+  readonly #arrays: LruCache<number, T>
 
   constructor(budget: number) {
     this.#budget = budget
+    this.#arrays = new LruCache(budget, ({ byteLength }) => byteLength + ENTRY_BYTES)
   }
 
   /** Bytes held now, with what each array takes itself. */
   get held(): number {
-    return this.#held
+    return this.#arrays.held
   }
 
   get(key: number): T | undefined {
-    const bytes = this.#entries.get(key)
-    if (bytes !== undefined) {
-      this.#entries.delete(key)
-      this.#entries.set(key, bytes)
-    }
-    return bytes
+    return this.#arrays.get(key)
   }
 
   /** Keeps `bytes`, which must not change afterwards, unless they alone exceed the budget. */
   set(key: number, bytes: T): void {
-    this.delete(key)
-    if (bytes.byteLength > this.#budget) return
-    this.#entries.set(key, bytes)
-    this.#held += bytes.byteLength + ENTRY_BYTES
-    for (const oldest of this.#entries.keys()) {
-      if (this.#held <= this.#budget || oldest === key) break
-      this.delete(oldest)
-    }
+    if (bytes.byteLength > this.#budget) this.#arrays.delete(key)
+    else this.#arrays.set(key, bytes)
   }
 
   delete(key: number): void {
-    const bytes = this.#entries.get(key)
-    if (bytes === undefined) return
-    this.#entries.delete(key)
-    this.#held -= bytes.byteLength + ENTRY_BYTES
+    this.#arrays.delete(key)
   }
 }
-
-/** What an array and its place in the map take beside the bytes, roughly: many small ones must not go uncounted. */
-const ENTRY_BYTES = 200

@@ -1,4 +1,7 @@
-/** Typed arrays that grow: for tables whose length a stranger declares, so nothing is allocated before it is there. */
+/**
+ * Typed arrays that grow: for tables whose length a stranger declares, so nothing is allocated before it is there.
+ * One class for each kind of array, though alike: where every entry of a pack passes, one class over two kinds is slower.
+ */
 
 const INITIAL_LENGTH = 1024
 

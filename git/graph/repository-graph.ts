@@ -149,8 +149,17 @@ export class RepositoryGraph implements CommitGraph {
 
   /** Whether a pack has the object, of whatever type. */
   hasObject(oid: Oid): boolean {
+    return this.typeOf(oid) !== null
+  }
+
+  /** The type of an object, or null if no pack has it. */
+  typeOf(oid: Oid): ObjectType | null {
     const bytes = oidToBytes(oid)
-    return this.packs.some(({ index }) => index.find(bytes) >= 0)
+    for (const { index } of this.packs) {
+      const ordinal = index.find(bytes)
+      if (ordinal >= 0) return index.type(ordinal)
+    }
+    return null
   }
 
   /** Parents of a commit that no pack has. */

@@ -92,12 +92,6 @@ function malformed(reason: string): MalformedObjectError {
   return new MalformedObjectError(TREE, reason)
 }
 
-/** The entries of a tree in its order. @throws {@link MalformedObjectError} on reaching the malformed entry. */
-export function* treeEntries(bytes: Uint8Array): Generator<TreeEntry, void, undefined> {
-  const reader = new TreeReader(bytes)
-  while (reader.next()) yield { mode: reader.mode, name: reader.name, oid: reader.oid }
-}
-
 /** The entry with this name, or null. @throws {@link MalformedObjectError} */
 export function findTreeEntry(bytes: Uint8Array, name: Uint8Array): TreeEntry | null {
   const reader = new TreeReader(bytes)

@@ -76,7 +76,7 @@ export function* advertiseReceivePack(refs: AdvertisedRefs): Generator<Uint8Arra
 }
 
 /** The answer to `info/refs?service=git-upload-pack` in v2: what commands there are, and no ref (gitprotocol-v2). */
-export function advertiseCapabilities(): Uint8Array {
+export function* advertiseCapabilities(): Generator<Uint8Array, void, undefined> {
   const writer = new PktLineWriter()
   writer.line('version 2\n')
   writer.line(`agent=${AGENT}\n`)
@@ -85,7 +85,7 @@ export function advertiseCapabilities(): Uint8Array {
   writer.line('server-option\n')
   writer.line(`object-format=${OBJECT_FORMAT}\n`)
   writer.flush()
-  return writer.takeBytes()
+  yield* writer.takeAll()
 }
 
 function startAdvertisement(service: ServiceName): PktLineWriter {

@@ -1,3 +1,4 @@
+import { concatBytes } from '../bytes/concat.ts'
 import { LENGTH_BYTES, LINE_DATA_LIMIT, LINE_LIMIT, PktLineError, writeLength } from './pkt-line.ts'
 
 /**
@@ -53,15 +54,7 @@ export class PktLineWriter {
 
   /** All that has not been taken, as one array. */
   takeBytes(): Uint8Array {
-    const chunks = this.takeAll()
-    if (chunks.length === 1) return chunks[0]!
-    const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-    let at = 0
-    for (const chunk of chunks) {
-      bytes.set(chunk, at)
-      at += chunk.length
-    }
-    return bytes
+    return concatBytes(this.takeAll())
   }
 
   #encode(text: string, at: number): number {

@@ -19,6 +19,7 @@ import {
 } from '../pack/object-place.ts'
 import { ClientObjects } from './client-objects.ts'
 import { missingCommits } from './missing-commits.ts'
+import { peelTag } from './peel-tag.ts'
 
 export interface FetchWish {
   /** Objects of any type that the repository has. */
@@ -66,15 +67,6 @@ export function commitsOf(graph: RepositoryGraph, oids: Iterable<Oid>): number[]
     if (commit !== NO_COMMIT) commits.add(commit)
   }
   return [...commits]
-}
-
-/** What a tag object points at in the end; any other object itself. */
-export function peelTag(graph: RepositoryGraph, oid: Oid): Oid {
-  for (let at = oid; ; ) {
-    const target = graph.tagTarget(at)
-    if (target === null) return at
-    at = target.oid
-  }
 }
 
 class FetchPlanner {

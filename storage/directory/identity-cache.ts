@@ -1,4 +1,4 @@
-import { eq, lt } from 'drizzle-orm'
+import { eq, lte } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { Identity } from '../../atproto/identity/identity.ts'
 import type { IdentityCache } from '../../atproto/identity/identity-cache.ts'
@@ -26,8 +26,8 @@ export class D1IdentityCache implements IdentityCache {
       .onConflictDoUpdate({ target: identities.actor, set: row })
   }
 
-  /** Drops what has expired. @returns nothing: a row that lives on is looked up again anyway. */
+  /** Drops what has expired: strangers can have any number of actors looked up. */
   async prune(): Promise<void> {
-    await this.#db.delete(identities).where(lt(identities.expiresAt, Date.now()))
+    await this.#db.delete(identities).where(lte(identities.expiresAt, Date.now()))
   }
 }

@@ -1,6 +1,7 @@
-import { and, asc, eq, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, lt, notInArray, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
+import { CLOCK_SKEW, tidFromTime } from '../../atproto/records/tid.ts'
 import { listings, repositories } from './tables.ts'
 
 /** A repository of an account as it was last listed. */
@@ -28,7 +29,7 @@ export class RepositoryDirectory {
       .orderBy(asc(repositories.rkey))
       .limit(1)
       .get()
-    return row === undefined ? null : { rkey: row.rkey, record: JSON.parse(row.record) as RepoRecord }
+    return row === undefined ? null : entryOf(row)
   }
 
   async get(did: string, rkey: string): Promise<DirectoryEntry | null> {
@@ -37,7 +38,7 @@ export class RepositoryDirectory {
       .from(repositories)
       .where(and(eq(repositories.did, did), eq(repositories.rkey, rkey)))
       .get()
-    return row === undefined ? null : { rkey: row.rkey, record: JSON.parse(row.record) as RepoRecord }
+    return row === undefined ? null : entryOf(row)
   }
 
   async list(did: string): Promise<DirectoryEntry[]> {
@@ -46,7 +47,7 @@ export class RepositoryDirectory {
       .from(repositories)
       .where(eq(repositories.did, did))
       .orderBy(asc(repositories.rkey))
-    return rows.map((row) => ({ rkey: row.rkey, record: JSON.parse(row.record) as RepoRecord }))
+    return rows.map(entryOf)
   }
 
   /** When the account was last listed, in milliseconds since 1970; 0 if never. */
@@ -55,24 +56,35 @@ export class RepositoryDirectory {
     return row?.listedAt ?? 0
   }
 
-  /** Takes over a whole listing of an account. */
+  /**
+   * Takes over a whole listing of an account. What was created a short time before is left even if it is not listed: it
+   * may have come after the listing was made, and its object will say if it is gone.
+   *
+   * @param listedAt when the listing began, in milliseconds since 1970
+   */
   async replace(did: string, entries: readonly DirectoryEntry[], listedAt: number): Promise<void> {
-    const rows = JSON.stringify(entries.map(({ rkey, record }) => [rkey, record.name, JSON.stringify(record)]))
+    const rows = entries.map(({ rkey, record }) => [rkey, record.name, JSON.stringify(record)])
     const keys = JSON.stringify(entries.map(({ rkey }) => rkey))
     await this.#db.batch([
       this.#db
         .delete(repositories)
         .where(
-          and(eq(repositories.did, did), notInArray(repositories.rkey, sql`(select value from json_each(${keys}))`)),
+          and(
+            eq(repositories.did, did),
+            notInArray(repositories.rkey, sql`(select value from json_each(${keys}))`),
+            lt(repositories.rkey, tidFromTime(Math.max(0, listedAt - CLOCK_SKEW) * 1000, 0)),
+          ),
         ),
-      // One parameter for all rows: D1 takes a hundred, and an account may have thousands of repositories.
-      this.#db
-        .insert(repositories)
-        .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${rows}) where true`)
-        .onConflictDoUpdate({
-          target: [repositories.did, repositories.rkey],
-          set: { name: sql`excluded.name`, record: sql`excluded.record` },
-        }),
+      // One parameter for many rows: D1 takes a hundred, and an account may have thousands of repositories.
+      ...inParts(rows).map((part) =>
+        this.#db
+          .insert(repositories)
+          .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${part}) where true`)
+          .onConflictDoUpdate({
+            target: [repositories.did, repositories.rkey],
+            set: { name: sql`excluded.name`, record: sql`excluded.record` },
+          }),
+      ),
       this.#db
         .insert(listings)
         .values({ did, listedAt })
@@ -88,4 +100,30 @@ export class RepositoryDirectory {
       .values({ did, rkey, ...row })
       .onConflictDoUpdate({ target: [repositories.did, repositories.rkey], set: row })
   }
+}
+
+/** D1 takes values of 2 MB; this is in UTF-16 units, of which one may be three bytes. */
+const PARAMETER_LENGTH = 500_000
+
+/** JSON arrays of rows, none of them too large for a parameter unless one row is. */
+function inParts(rows: readonly unknown[]): string[] {
+  const parts: string[] = []
+  let part: string[] = []
+  let length = 0
+  for (const row of rows.map((row) => JSON.stringify(row))) {
+    if (length + row.length > PARAMETER_LENGTH && part.length > 0) {
+      parts.push(`[${part.join()}]`)
+      part = []
+      length = 0
+    }
+    part.push(row)
+    length += row.length + 1
+  }
+  if (part.length > 0) parts.push(`[${part.join()}]`)
+  return parts
+}
+
+/** The record was checked before it was stored. */
+function entryOf({ rkey, record }: { rkey: string; record: string }): DirectoryEntry {
+  return { rkey, record: JSON.parse(record) as RepoRecord }
 }

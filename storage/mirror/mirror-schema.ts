@@ -12,7 +12,8 @@ const STEPS: readonly string[] = [
      head integer,
      version integer not null,
      checked_at integer not null,
-     swept_at integer not null
+     swept_at integer not null,
+     ingest_failures integer not null default 0
    );
    create table refs (
      name text primary key,
@@ -29,18 +30,24 @@ const STEPS: readonly string[] = [
      size integer not null,
      objects integer not null,
      source text,
-     state text not null check (state in ('wanted', 'ready', 'broken'))
+     state text not null check (state in ('wanted', 'ready', 'broken', 'gone', 'merged')),
+     -- The order in which packs came to be ready. What a pack's deltas stand on was there before it.
+     position integer,
+     -- Of a merged pack: the pack that it is a part of now.
+     container text,
+     -- The mirror has made it of others, so that the account knows no pack of this id.
+     made integer not null default 0,
+     -- It was found that it cannot be merged.
+     settled integer not null default 0
+   ) without rowid;
+   create index packs_by_state on packs (state, position);
+   create index packs_by_container on packs (container) where container is not null;
+   create index unchecked_refs on refs (name) where state = 'unchecked';
+   -- Packs that no manifest names any more, and when their files in R2 may go (milliseconds since 1970).
+   create table superseded (
+     id text primary key,
+     due integer not null
    ) without rowid;`,
-  // Packs that the mirror makes of others. `position`: the order in which packs came to be ready. `made`: by the mirror
-  // itself, so that the account knows no pack of this id. `settled`: it cannot be merged. `contained`: packs of the
-  // account, and the pack that they are part of now. `superseded`: files in R2 that go when they are `due`.
-  `alter table packs add column position integer;
-   alter table packs add column made integer not null default 0;
-   alter table packs add column settled integer not null default 0;
-   update packs set position = (select count(*) from packs as older where older.id < packs.id) where state = 'ready';
-   create table contained (id text primary key, pack text not null) without rowid;
-   create table superseded (id text primary key, due integer not null) without rowid;
-   create index unchecked_refs on refs (name) where state = 'unchecked';`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

@@ -15,3 +15,17 @@ export function packKeys(did: string, rkey: string, id: string): PackKeys {
   const stem = repositoryPrefix(did, rkey) + id
   return { pack: `${stem}.pack`, index: `${stem}.idx`, graph: `${stem}.graph` }
 }
+
+/**
+ * The id of a pack that the mirror makes of others: of another form than those of the account's packs.
+ *
+ * @param tid one that is newer than those of all packs
+ */
+export function mergedPackId(tid: string): string {
+  return `${tid}-merged`
+}
+
+/** The id of the pack that a key of one of its files belongs to. */
+export function packIdOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1).split('.')[0]!
+}

@@ -63,12 +63,12 @@ export class PackUpload {
     return new PartsRange(this.#retained, this.#size)
   }
 
-  /** Leaves nothing behind. */
+  /** Gives up what is not complete. An object that is complete stays: others may rely on it already. */
   async abort(): Promise<void> {
     // A part that failed on its way makes no difference any more.
     await this.#sending.catch(() => undefined)
-    if (this.#multipart !== null) await this.#multipart.abort()
-    else await this.#bucket.delete(this.#key)
+    await this.#multipart?.abort()
+    this.#multipart = null
   }
 
   /** Room for more bytes: small packs take small buffers. */

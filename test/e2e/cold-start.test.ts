@@ -64,11 +64,12 @@ test('a pack of several parts is put together again', async () => {
 
 test('the first clone of an unknown repository tells what it is waiting for', async () => {
   const work = await world.init()
-  await work.commit('large', { 'a.bin': randomBytes(1_500_000, 4) })
+  // More than what is taken in before refs are listed.
+  await work.commit('large', { 'a.bin': randomBytes(9_000_000, 4) })
   await work.git('push', '--quiet', world.as(alice, 'progress'), 'main')
   await world.edge.wipe()
   const { stderr } = await work.try('clone', '--progress', world.at(alice, 'progress'), 'copy')
-  expect(stderr).toMatch(/^remote: /m)
+  expect(stderr).toMatch(/^remote: Mirroring: receiving objects/m)
 })
 
 test('one clone of several at once reads the account, the others share it', async () => {
@@ -117,7 +118,7 @@ test('the PDS is down: a push fails in words and changes nothing', async () => {
   try {
     const refused = await work.try('push', world.as(alice, 'push-down'), 'main')
     expect(refused.status).not.toBe(0)
-    expect(refused.stderr).not.toContain('Everything up-to-date')
+    expect(refused.stderr).toMatch(/cannot be reached|cannot be asked/)
   } finally {
     await world.atmosphere.resume()
   }

@@ -1,30 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { ODD_BRANCHES } from '../git/odd-branches.ts'
 import { startWorld } from './harness.ts'
 import { basicAuth } from './wire.ts'
 
 const world = await startWorld()
 const { alice, bob } = world
-
-const BRANCHES = [
-  'a#b',
-  'a%b',
-  'a+b',
-  'a&b',
-  'ünïcode',
-  '日本語',
-  'with.dot',
-  'a=b',
-  "quo'te",
-  'a"b',
-  'x@y',
-  '-dash',
-  'a/b/c',
-  'feature/1',
-  '20240101',
-  'deadbeef',
-  'a%2Fb',
-]
 
 async function query(nsid: string, params: Record<string, string>): Promise<Response> {
   return fetch(`${world.edge.url}/xrpc/${nsid}?${new URLSearchParams(params)}`)
@@ -33,9 +14,9 @@ async function query(nsid: string, params: Record<string, string>): Promise<Resp
 test('files of branches of every odd name are served and packed', async () => {
   const work = await world.init()
   const head = await work.commit('first', { 'dir/a b.txt': 'content\n' })
-  await work.git('push', '--quiet', world.as(alice, 'odd'), ...BRANCHES.map((name) => `${head}:refs/heads/${name}`))
+  await work.git('push', '--quiet', world.as(alice, 'odd'), ...ODD_BRANCHES.map((name) => `${head}:refs/heads/${name}`))
   const base = world.at(alice, 'odd')
-  for (const branch of BRANCHES) {
+  for (const branch of ODD_BRANCHES) {
     const encoded = encodeURIComponent(branch)
     const raw = await fetch(`${base}/raw/${encoded}/dir/a%20b.txt`)
     expect([branch, raw.status, await raw.text()]).toEqual([branch, 200, 'content\n'])

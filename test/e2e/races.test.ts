@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { startWorld } from './harness.ts'
+import { basicAuth, readReport, receivePackRequest } from './wire.ts'
 
 const world = await startWorld()
 const { alice } = world
@@ -24,6 +25,39 @@ test('of six pushes to one branch at once exactly one wins, and the others are t
   // The account says the same as the mirror.
   await world.edge.wipe()
   expect(await origin.git('ls-remote', world.at(alice, 'race'), 'main')).toBe(`${winner}\trefs/heads/main`)
+})
+
+test('a push that lands while another is still sending its pack is not undone by it', async () => {
+  const origin = await world.init()
+  const base = await origin.commit('base', { 'a.txt': 'a\n' })
+  await origin.git('push', '--quiet', world.as(alice, 'slow'), 'main')
+  const slow = await world.clone(world.at(alice, 'slow'))
+  const late = await slow.commit('late', { 'late.txt': 'late\n' })
+  const pack = await slow.tryWith({ input: `${late}\n^${base}\n` }, 'pack-objects', '--quiet', '--stdout', '--revs')
+  const request = receivePackRequest([{ name: 'refs/heads/main', from: base, to: late }], pack.output)
+
+  const landed = Promise.withResolvers<void>()
+  const answer = fetch(`${world.at(alice, 'slow')}/git-receive-pack`, {
+    method: 'POST',
+    headers: { authorization: basicAuth(alice), 'content-type': 'application/x-git-receive-pack-request' },
+    body: new ReadableStream({
+      async start(controller) {
+        controller.enqueue(new Uint8Array(request.subarray(0, -10)))
+        await landed.promise
+        controller.enqueue(new Uint8Array(request.subarray(-10)))
+        controller.close()
+      },
+    }),
+    duplex: 'half',
+  } as RequestInit)
+  const head = await origin.commit('faster', { 'b.txt': 'b\n' })
+  await origin.git('push', '--quiet', world.as(alice, 'slow'), 'main')
+  landed.resolve()
+  expect(readReport(Buffer.from(await (await answer).arrayBuffer()))).toEqual([
+    'unpack ok',
+    'ng refs/heads/main fetch first',
+  ])
+  expect(await origin.git('ls-remote', world.at(alice, 'slow'), 'main')).toBe(`${head}\trefs/heads/main`)
 })
 
 test('the losers of a race get through one after the other', async () => {

@@ -1,3 +1,4 @@
+import { concatBytes } from '../../git/bytes/concat.ts'
 import { type Oid, oidToBytes } from '../../git/bytes/oid.ts'
 import type { CommitGraph } from '../../git/graph/commit-graph.ts'
 import { hashObject } from '../../git/object/hash-object.ts'
@@ -24,7 +25,7 @@ export class MemoryRepository implements RepositoryObjects {
   /** A tree of entries given in tree order. */
   tree(entries: readonly (readonly [mode: string, name: string, oid: Oid])[]): Oid {
     const parts = entries.flatMap(([mode, name, oid]) => [encoder.encode(`${mode} ${name}\0`), oidToBytes(oid)])
-    return this.put(TREE, concat(parts))
+    return this.put(TREE, concatBytes(parts))
   }
 
   commit(tree: Oid, time: number): Oid {
@@ -69,14 +70,4 @@ export class MemoryRepository implements RepositoryObjects {
     const { type, bytes } = object
     return { type, size: bytes.length, stream: () => new Blob([bytes.slice()]).stream() as ReadableStream<Uint8Array> }
   }
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

@@ -1,4 +1,4 @@
-import { type IRequest, Router } from 'itty-router'
+import { type IRequestStrict, Router } from 'itty-router'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -10,7 +10,7 @@ import { rawFile } from './raw.ts'
 type Serve = (request: Request, view: RepositoryView, rest: Uint8Array) => Promise<Response>
 
 /** Files of a repository by plain URLs. `fetch` answers null where the URL is none of them. */
-export const filesRouter = Router<IRequest, [deps: RepositoryDeps], Response>({
+export const filesRouter = Router<IRequestStrict, [deps: RepositoryDeps], Response>({
   catch: (error: unknown) => plainError(httpErrorFrom(error)),
 })
 
@@ -19,14 +19,14 @@ filesRouter
   .all('/:actor/:repository/archive/:rest+', serving(archive))
 
 function serving(serve: Serve) {
-  return async (request: IRequest, deps: RepositoryDeps): Promise<Response> => {
+  return async (request: IRequestStrict, deps: RepositoryDeps): Promise<Response> => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       throw new HttpError(405, 'MethodNotAllowed', 'only GET and HEAD are served here', { Allow: 'GET, HEAD' })
     }
     const { actor, repository, rest } = request.params as { actor: string; repository: string; rest: string }
     const reference = { actor: percentDecodeText(actor), name: percentDecodeText(repository) }
     const decoded = percentDecode(rest)
-    return serve(request as unknown as Request, await openRepository(deps, reference), decoded)
+    return serve(request, await openRepository(deps, reference), decoded)
   }
 }
 

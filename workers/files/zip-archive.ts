@@ -1,4 +1,5 @@
 import { crc32, deflateRawSync } from 'node:zlib'
+import { concatBytes } from '../../git/bytes/concat.ts'
 import { isDirectory, isSymlink } from '../../git/object/file-mode.ts'
 import { isUtf8 } from '../../git/object/text.ts'
 import { gatherChunks, streamChunks } from '../http/byte-stream.ts'
@@ -156,8 +157,8 @@ async function* writeStreamed(
 
 /** @param zip64 for sizes of 64 bits that follow the content: the field that says so */
 function localHeader({ name, flags, method, checksum, packed, size }: Header, time: ZipTime, zip64: Uint8Array | null) {
-  const extra = zip64 === null ? time.extra : concat(time.extra, zip64)
-  return concat(
+  const extra = zip64 === null ? time.extra : concatBytes([time.extra, zip64])
+  return concatBytes([
     fields(
       [4, LOCAL_HEADER],
       [2, zip64 === null ? VERSION : ZIP64_VERSION],
@@ -172,7 +173,7 @@ function localHeader({ name, flags, method, checksum, packed, size }: Header, ti
     ),
     name,
     extra,
-  )
+  ])
 }
 
 function centralHeader(written: Written, time: ZipTime, zip64From: number): Uint8Array {
@@ -180,9 +181,9 @@ function centralHeader(written: Written, time: ZipTime, zip64From: number): Uint
   // In this order, and only those that do not fit.
   const large = [size, packed, offset].filter((value) => value >= zip64From)
   const short = (value: number) => (value >= zip64From ? MAX_32 : value)
-  const extra = large.length === 0 ? time.extra : concat(time.extra, zip64Extra(large))
+  const extra = large.length === 0 ? time.extra : concatBytes([time.extra, zip64Extra(large)])
   const version = large.length === 0 ? VERSION : ZIP64_VERSION
-  return concat(
+  return concatBytes([
     fields(
       [4, CENTRAL_HEADER],
       [2, MADE_BY_UNIX | version],
@@ -204,7 +205,7 @@ function centralHeader(written: Written, time: ZipTime, zip64From: number): Uint
     ),
     name,
     extra,
-  )
+  ])
 }
 
 function unixMode(mode: number): number {
@@ -235,7 +236,7 @@ function endOfArchive(count: number, directoryAt: number, end: number, zip64From
       )
     : new Uint8Array(0)
   const shortCount = isLarge ? MAX_16 : count
-  return concat(
+  return concatBytes([
     zip64,
     fields(
       [4, END],
@@ -247,7 +248,7 @@ function endOfArchive(count: number, directoryAt: number, end: number, zip64From
       [4, isLarge ? MAX_32 : directoryAt],
       [2, COMMENT_BYTES],
     ),
-  )
+  ])
 }
 
 /** The comment is a commit id in hex. */
@@ -308,14 +309,4 @@ function fields(...values: readonly Field[]): Uint8Array {
     at += width
   }
   return bytes
-}
-
-function concat(...parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

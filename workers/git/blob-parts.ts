@@ -1,4 +1,77 @@
+import { PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import type { BlobRef } from '../../atproto/records/record-types.ts'
+import { log } from '../../durable-objects/log.ts'
+
+/** How long a PDS may leave a chunk untaken, or the answer to a whole part unsent, in milliseconds. */
+const PATIENCE = 30_000
+
+export interface BlobUpload {
+  /** Host of the PDS, for words. */
+  readonly host: string
+  /** Sends one blob. */
+  send(body: ReadableStream<Uint8Array>): Promise<BlobRef>
+  /** Milliseconds. Default: half a minute. */
+  readonly patience?: number
+}
+
+/**
+ * One blob on its way: its bytes go out as they come in. A PDS that stops taking them, or never answers, ends it.
+ *
+ * `write` and `finish` throw what the upload does, and {@link PdsUnreachableError} where it stalls.
+ */
+export class BlobPart {
+  readonly #host: string
+  readonly #patience: number
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>
+  readonly #blob: Promise<BlobRef>
+
+  constructor({ host, send, patience = PATIENCE }: BlobUpload) {
+    const { readable, writable } = new IdentityTransformStream()
+    this.#host = host
+    this.#patience = patience
+    this.#writer = writable.getWriter()
+    this.#blob = send(readable)
+    // Where the answer came before the end of the body, nobody takes the rest.
+    this.#blob.catch((error: unknown) => this.abort(error))
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    const written = this.#writer.write(bytes).catch(async (broken: unknown) => {
+      // A host that refuses a blob does not read on: its answer says why the connection broke.
+      await this.#blob
+      throw broken
+    })
+    await this.#within(written, 'takes no more of a blob')
+  }
+
+  async finish(): Promise<BlobRef> {
+    const closed = this.#writer.close()
+    // It fails with the upload, which says why.
+    closed.catch(() => undefined)
+    return this.#within(this.#blob, 'does not answer to a blob')
+  }
+
+  async abort(reason: unknown): Promise<void> {
+    // The stream may have failed already: then it is as it should be.
+    await this.#writer.abort(reason).catch(() => undefined)
+  }
+
+  async #within<T>(work: Promise<T>, fault: string): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stalled = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new PdsUnreachableError(this.#host, fault)), this.#patience)
+    })
+    try {
+      return await Promise.race([work, stalled])
+    } catch (error) {
+      // Not awaited: what is stalled may never let go.
+      void this.abort(error)
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
 
 /**
  * Sends a pack that arrives to the account as blobs of one size, at the same time: each part's bytes go out as they
@@ -6,60 +79,63 @@ import type { BlobRef } from '../../atproto/records/record-types.ts'
  * again; the bytes are in R2 by the end, and can be sent from there.
  */
 export class BlobParts {
-  readonly #upload: (body: ReadableStream<Uint8Array>) => Promise<BlobRef>
+  readonly #upload: BlobUpload
   readonly #partBytes: number
-  readonly #parts: Promise<BlobRef | null>[] = []
-  #writer: WritableStreamDefaultWriter<Uint8Array> | null = null
+  readonly #finished: Promise<BlobRef | null>[] = []
+  #part: BlobPart | null = null
+  /** Whether the present part has failed: it takes no more bytes, and the pack goes on to R2 all the same. */
+  #hasFailed = false
   #written = 0
 
-  /** @param upload is called once a part. */
-  constructor(upload: (body: ReadableStream<Uint8Array>) => Promise<BlobRef>, partBytes: number) {
+  constructor(upload: BlobUpload, partBytes: number) {
     this.#upload = upload
     this.#partBytes = partBytes
   }
 
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      const writer = this.#writer ?? this.#open()
+      const part = this.#part ?? this.#open()
       const piece = bytes.subarray(at, at + this.#partBytes - this.#written)
-      // A part that the PDS has refused takes no more bytes; the pack goes on to R2 all the same.
-      await writer.write(piece).catch(() => undefined)
+      if (!this.#hasFailed) await this.#send(part, piece)
       this.#written += piece.length
       at += piece.length
-      if (this.#written === this.#partBytes) await this.#close()
+      if (this.#written === this.#partBytes) this.#close()
     }
   }
 
   /** @returns one blob a part, in order; null for one that went wrong. */
   async finish(): Promise<(BlobRef | null)[]> {
-    await this.#close()
-    return Promise.all(this.#parts)
+    this.#close()
+    return Promise.all(this.#finished)
   }
 
   /** The PDS drops blobs that no record names: cutting them off is all there is to do. */
   async abort(reason: unknown): Promise<void> {
-    await this.#writer?.abort(reason).catch(() => undefined)
-    this.#writer = null
-    await Promise.all(this.#parts)
+    await this.#part?.abort(reason)
+    this.#part = null
+    await Promise.all(this.#finished)
   }
 
-  #open(): WritableStreamDefaultWriter<Uint8Array> {
-    const { readable, writable } = new IdentityTransformStream()
-    const writer = writable.getWriter()
-    this.#writer = writer
+  async #send(part: BlobPart, piece: Uint8Array): Promise<void> {
+    try {
+      await part.write(piece)
+    } catch (error) {
+      log('blob-part-failed', { host: this.#upload.host, reason: String(error) })
+      this.#hasFailed = true
+    }
+  }
+
+  #open(): BlobPart {
+    this.#part = new BlobPart(this.#upload)
+    this.#hasFailed = false
     this.#written = 0
-    this.#parts.push(
-      this.#upload(readable).catch(async (error: unknown) => {
-        await writer.abort(error).catch(() => undefined)
-        return null
-      }),
-    )
-    return writer
+    return this.#part
   }
 
-  async #close(): Promise<void> {
-    const writer = this.#writer
-    this.#writer = null
-    await writer?.close().catch(() => undefined)
+  #close(): void {
+    const part = this.#part
+    this.#part = null
+    if (part === null) return
+    this.#finished.push(this.#hasFailed ? Promise.resolve(null) : part.finish().catch(() => null))
   }
 }

@@ -1,3 +1,4 @@
+import { streamChunks } from '../http/byte-stream.ts'
 import { HttpError } from '../http/http-error.ts'
 
 /** The body of an RPC, decompressed where the client has compressed it; it does so with many refs. */
@@ -33,20 +34,14 @@ export const NO_CACHE = {
   Pragma: 'no-cache',
 }
 
-/** An answer whose body is made as the client takes it; the work stops when the client goes away. */
-export function streamedResponse(type: string, chunks: AsyncGenerator<Uint8Array>): Response {
-  return new Response(streamFrom(chunks), { headers: { 'Content-Type': type, ...NO_CACHE } })
+/** `flush-pkt` as it goes over the wire. */
+export const FLUSH_PACKET = new TextEncoder().encode('0000')
+
+export function emptyResponse(type: string): Response {
+  return new Response(null, { headers: { 'Content-Type': type, ...NO_CACHE } })
 }
 
-export function streamFrom(chunks: AsyncGenerator<Uint8Array> | Generator<Uint8Array>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    async cancel() {
-      await chunks.return(undefined)
-    },
-  })
+/** An answer whose body is made as the client takes it; the work stops when the client goes away. */
+export function streamedResponse(type: string, chunks: Parameters<typeof streamChunks>[0]): Response {
+  return new Response(streamChunks(chunks), { headers: { 'Content-Type': type, ...NO_CACHE } })
 }

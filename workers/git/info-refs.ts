@@ -3,6 +3,7 @@ import {
   advertiseReceivePack,
   advertiseUploadPack,
   parseService,
+  type ServiceName,
 } from '../../git/protocol/advertise-refs.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
@@ -10,7 +11,7 @@ import type { Manifest } from '../../storage/manifest.ts'
 import { HttpError } from '../http/http-error.ts'
 import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
-import { NO_CACHE, streamFrom } from './git-request.ts'
+import { streamedResponse } from './git-request.ts'
 import { requirePushTarget } from './push-target.ts'
 
 /** GET info/refs: what the repository has (v0, v1, pushes), or what the server can do (v2). */
@@ -26,13 +27,18 @@ export async function infoRefs(
   }
   if (service === 'git-receive-pack') {
     const { identity, entry } = await requirePushTarget(context, request, actor, name)
-    const refs = entry === null ? EMPTY : await refsOf(new Mirror(context, identity, entry.rkey))
+    const refs = entry === null ? EMPTY : await refsOf(new Mirror(context, identity, entry.rkey, 'writer'))
     return advertisement(service, advertiseReceivePack(refs))
   }
   const { identity, entry } = await context.locate(actor, name)
   const version = parseGitProtocol(request.headers.get('Git-Protocol'))
-  if (version === 2) return advertisement(service, [advertiseCapabilities()].values())
-  const refs = await refsOf(new Mirror(context, identity, entry.rkey))
+  const mirror = new Mirror(context, identity, entry.rkey)
+  if (version === 2) {
+    // What keeps it from being read has to be said now: git shows the words of a refused discovery, not of a later POST.
+    await mirror.requireKnown()
+    return advertisement(service, advertiseCapabilities())
+  }
+  const refs = await refsOf(mirror)
   return advertisement(service, advertiseUploadPack(refs, version))
 }
 
@@ -43,12 +49,6 @@ async function refsOf(mirror: Mirror): Promise<{ head: ReturnType<typeof resolve
   return { head: resolveHead(manifest.refs, manifest.defaultBranch), refs: manifest.refs }
 }
 
-function advertisement(service: string, chunks: Iterator<Uint8Array>): Response {
-  return new Response(streamFrom(toAsync(chunks)), {
-    headers: { 'Content-Type': `application/x-${service}-advertisement`, ...NO_CACHE },
-  })
-}
-
-async function* toAsync(chunks: Iterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for (let step = chunks.next(); !step.done; step = chunks.next()) yield step.value
+function advertisement(service: ServiceName, chunks: Generator<Uint8Array, void, undefined>): Response {
+  return streamedResponse(`application/x-${service}-advertisement`, chunks)
 }

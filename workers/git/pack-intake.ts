@@ -2,13 +2,17 @@ import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
 import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
+import { concatBytes } from '../../git/bytes/concat.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
-import { BlobParts } from './blob-parts.ts'
+import { BlobPart, BlobParts } from './blob-parts.ts'
 
 /** Blobs are at most this large, whatever the PDS takes: a part that fails is sent again as a whole. Bytes. */
 const LARGEST_PART = 50 * 1000 * 1000
+
+/** Of a push that is too large, this many times the limit is read at most: a body that is gzip unfolds a thousandfold. */
+const READ_BEYOND = 4
 
 /** The push is larger than this deployment takes. */
 export class PushTooLargeError extends PackError {
@@ -54,16 +58,22 @@ export class PackIntake {
 
   /** Passes the pack's bytes on, once they are on their way. */
   async *take(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { limit } = this.#options
     let isTooLarge = false
+    let left = READ_BEYOND * limit
     for await (const chunk of chunks) {
-      // What is too large is read to its end all the same: a client that is cut off says nothing of use.
-      isTooLarge ||= this.#upload.size + chunk.length > this.#options.limit
-      if (isTooLarge) continue
+      // The rest is dropped as it comes: a client that is cut off says nothing of use.
+      isTooLarge ||= this.#upload.size + chunk.length > limit
+      if (isTooLarge) {
+        left -= chunk.length
+        if (left < 0) break
+        continue
+      }
       await this.#upload.write(chunk)
       await this.#sendOn(chunk)
       yield chunk
     }
-    if (isTooLarge) throw new PushTooLargeError(this.#options.limit)
+    if (isTooLarge) throw new PushTooLargeError(limit)
   }
 
   /** The pack's bytes for a second look. It is in R2 then, and invisible until a row names it. */
@@ -74,7 +84,7 @@ export class PackIntake {
 
   /** What the record says of the pack's bytes. Parts that went wrong on their way are sent again. */
   async stored(): Promise<Pick<PackRecord, 'bytes'> | Pick<PackRecord, 'parts'>> {
-    if (this.#inline !== null) return { bytes: concat(this.#inline) }
+    if (this.#inline !== null) return { bytes: concatBytes(this.#inline) }
     const range = await this.complete()
     const sent = await this.#parts!.finish()
     const parts: BlobRef[] = []
@@ -82,8 +92,10 @@ export class PackIntake {
     return { parts }
   }
 
+  /** Leaves nothing in R2: no record has named the pack yet, so nobody else can know of it. */
   async abort(reason: unknown): Promise<void> {
     await Promise.all([this.#upload.abort(), this.#parts?.abort(reason)])
+    if (this.#range !== null) await this.#options.bucket.delete(this.#options.key)
   }
 
   async #sendOn(chunk: Uint8Array): Promise<void> {
@@ -92,7 +104,8 @@ export class PackIntake {
     if (this.#upload.size <= INLINE_PACK_LIMIT) return
     const { client, token, blobLimit } = this.#options
     this.#partBytes = Math.min(await blobLimit(), LARGEST_PART)
-    this.#parts = new BlobParts(async (body) => client.uploadBlob(body, await token()), this.#partBytes)
+    const send = async (body: ReadableStream<Uint8Array>) => client.uploadBlob(body, await token())
+    this.#parts = new BlobParts({ host: hostOf(client), send }, this.#partBytes)
     const held = this.#inline
     this.#inline = null
     for (const bytes of held) await this.#parts.write(bytes)
@@ -102,21 +115,21 @@ export class PackIntake {
     const { client, token } = this.#options
     const length = Math.min(this.#partBytes, range.size - offset)
     const first = await token()
+    const send = async (accessToken: string) => {
+      const upload = (body: ReadableStream<Uint8Array>) => client.uploadBlob(body, accessToken)
+      const part = new BlobPart({ host: hostOf(client), send: upload })
+      for await (const bytes of range.stream(offset, length)) await part.write(bytes)
+      return part.finish()
+    }
     try {
-      return await client.uploadBlob(range.stream(offset, length), first)
+      return await send(first)
     } catch (fault) {
       if (!(fault instanceof PdsError && fault.isTokenRefused)) throw fault
     }
-    return client.uploadBlob(range.stream(offset, length), await token(first))
+    return send(await token(first))
   }
 }
 
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+function hostOf({ service }: PdsClient): string {
+  return new URL(service).host
 }

@@ -1,4 +1,4 @@
-import { type IRequest, Router } from 'itty-router'
+import { type IRequestStrict, Router } from 'itty-router'
 import { errorLine } from '../../git/protocol/pkt-line.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
@@ -13,8 +13,8 @@ import { uploadPack } from './upload-pack.ts'
 type Serve = (context: RequestContext, request: Request, actor: string, name: string) => Promise<Response>
 
 /** Smart HTTP (gitprotocol-http) at `/<handle or DID>/<repository>[.git]`. `fetch` answers null where the URL is not git's. */
-export const gitRouter = Router<IRequest, [context: RequestContext], Response>({
-  catch: (error: unknown, request: IRequest) => gitError(error, request),
+export const gitRouter = Router<IRequestStrict, [context: RequestContext], Response>({
+  catch: (error: unknown, request: IRequestStrict) => gitError(error, request),
 })
 
 gitRouter
@@ -26,10 +26,10 @@ gitRouter
   .all('/:actor/:repository/git-receive-pack', refuseMethod('POST'))
 
 function serving(serve: Serve) {
-  return (request: IRequest, context: RequestContext): Promise<Response> => {
+  return (request: IRequestStrict, context: RequestContext): Promise<Response> => {
     const { actor, repository } = request.params as { actor: string; repository: string }
     const name = percentDecodeText(repository).replace(/\.git$/, '')
-    return serve(context, request as unknown as Request, percentDecodeText(actor), name)
+    return serve(context, request, percentDecodeText(actor), name)
   }
 }
 
@@ -43,7 +43,7 @@ function refuseMethod(allowed: string) {
  * What a git client shows of an error: the text of a refused discovery, and of an RPC only an `ERR` line, which must
  * come with a status of success.
  */
-function gitError(error: unknown, request: IRequest): Response {
+function gitError(error: unknown, request: IRequestStrict): Response {
   if (error instanceof ProtocolError && request.method === 'POST') {
     const service = new URL(request.url).pathname.split('/').at(-1)
     return new Response(errorLine(error.message), {

@@ -1,3 +1,5 @@
+import { concatBytes } from '../../git/bytes/concat.ts'
+
 /** Gives a part of a stream, and stops reading the source after it. */
 export function sliceStream(
   source: ReadableStream<Uint8Array>,
@@ -39,7 +41,7 @@ export async function peekStream(
     chunks.push(value)
     held += value.length
   }
-  const start = joinChunks(chunks, held)
+  const start = concatBytes(chunks)
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       if (start.length > 0) controller.enqueue(start)
@@ -63,6 +65,35 @@ export function withLength(stream: ReadableStream<Uint8Array>, length: number): 
   return stream.pipeThrough(new FixedLengthStream(length))
 }
 
+/**
+ * The same chunks; where whoever takes them leaves early, the others are read and dropped. A client that is still
+ * sending when it is answered breaks off, and does not show the answer.
+ */
+export async function* readToEnd(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const source = chunks[Symbol.asyncIterator]()
+  let isAtEnd = false
+  const next = async () => {
+    isAtEnd = true
+    const step = await source.next()
+    isAtEnd = step.done === true
+    return step
+  }
+  try {
+    for (let step = await next(); !step.done; step = await next()) yield step.value
+  } finally {
+    try {
+      while (!isAtEnd) await next()
+    } catch {
+      // Whoever was to have these chunks has left, and has a reason of its own to tell.
+    }
+  }
+}
+
+/** Reads what is left, and drops it. */
+export async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of readToEnd(chunks)) break
+}
+
 /** Chunks are gathered up to this size before they are handed on, in bytes: small ones cost as much as large ones. */
 const GATHERED_BYTES = 64 * 1024
 
@@ -74,15 +105,17 @@ export async function* gatherChunks(chunks: AsyncIterable<Uint8Array>): AsyncGen
     gathered.push(chunk)
     length += chunk.length
     if (length < GATHERED_BYTES) continue
-    yield joinChunks(gathered, length)
+    yield concatBytes(gathered)
     gathered = []
     length = 0
   }
-  if (length > 0) yield joinChunks(gathered, length)
+  if (length > 0) yield concatBytes(gathered)
 }
 
 /** A stream of what a generator gives: it is asked only as fast as the stream is read, and ended when that is cancelled. */
-export function streamChunks(chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> {
+export function streamChunks(
+  chunks: AsyncGenerator<Uint8Array, void, undefined> | Generator<Uint8Array, void, undefined>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await chunks.next()
@@ -93,15 +126,4 @@ export function streamChunks(chunks: AsyncGenerator<Uint8Array, void, undefined>
       await chunks.return()
     },
   })
-}
-
-function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!
-  const joined = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    joined.set(chunk, at)
-    at += chunk.length
-  }
-  return joined
 }

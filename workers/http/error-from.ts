@@ -1,9 +1,13 @@
+import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { log } from '../../durable-objects/log.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
 import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
 import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import { HttpError } from './http-error.ts'
+
+/** When a client is to come back where the PDS did not say. Seconds. */
+const RETRY_AFTER = 10
 
 /**
  * What a client is told of an error that a handler threw: the one place where errors become HTTP. What is not known
@@ -19,9 +23,18 @@ export function httpErrorFrom(error: unknown): HttpError {
   }
   if (error instanceof ObjectGoneError) {
     return new HttpError(503, 'StillMirroring', 'a part of this repository is being mirrored again; try again', {
-      'Retry-After': '10',
+      'Retry-After': `${RETRY_AFTER}`,
     })
   }
+  if (error instanceof PdsUnreachableError || error instanceof PdsError) return upstreamError(error)
   log('request-failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   return new HttpError(500, 'InternalServerError', 'something went wrong here; it has been logged')
+}
+
+/** A PDS that does not answer, or refuses. */
+function upstreamError(error: PdsError | PdsUnreachableError): HttpError {
+  const retryAfter = (error instanceof PdsError ? error.retryAfter : null) ?? RETRY_AFTER
+  return new HttpError(503, 'UpstreamUnavailable', `the account's server cannot be asked now: ${error.message}`, {
+    'Retry-After': `${retryAfter}`,
+  })
 }

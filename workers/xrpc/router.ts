@@ -1,4 +1,4 @@
-import { type IRequest, Router } from 'itty-router'
+import { type IRequestStrict, Router } from 'itty-router'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError, invalidRequest } from '../http/http-error.ts'
 import { percentDecodeText } from '../http/percent.ts'
@@ -40,13 +40,12 @@ const METHODS = new Map<string, Method>([
 ])
 
 /** Methods by XRPC. `fetch` answers null where the URL is no method's. */
-export const xrpcRouter = Router<IRequest, [deps: XrpcDeps], Response>({
+export const xrpcRouter = Router<IRequestStrict, [deps: XrpcDeps], Response>({
   catch: (error: unknown) => xrpcError(httpErrorFrom(error)),
 })
 
-xrpcRouter.all('/xrpc/:nsid', async (itty: IRequest, deps: XrpcDeps): Promise<Response> => {
-  const request = itty as unknown as Request
-  const nsid = percentDecodeText(itty.params.nsid!)
+xrpcRouter.all('/xrpc/:nsid', async (request: IRequestStrict, deps: XrpcDeps): Promise<Response> => {
+  const nsid = percentDecodeText(request.params.nsid!)
   const method = METHODS.get(nsid)
   if (method === undefined) throw new HttpError(501, 'MethodNotImplemented', 'no such method is served here')
   return method.kind === 'query' ? runQuery(nsid, method, request, deps) : runProcedure(nsid, method, request, deps)

@@ -3,8 +3,8 @@ import { type LandDeps, land } from '../../../atproto/account/land.ts'
 import type { Landing, LandingResult, RefMove } from '../../../atproto/account/landing.ts'
 import { readRepository, type StoredRepository } from '../../../atproto/account/read-repository.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
-import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
-import { packKey, refsKey } from '../../../atproto/records/record-keys.ts'
+import { REF_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
+import { packKey, refKey, refsKey } from '../../../atproto/records/record-keys.ts'
 import type { PackRecord, RepoRecord } from '../../../atproto/records/record-types.ts'
 import { TidClock } from '../../../atproto/records/tid.ts'
 import type { RefState } from '../../../atproto/refs/ref-state.ts'
@@ -231,6 +231,18 @@ describe('a landing whose ref has been moved meanwhile', () => {
     ])
   })
 
+  test('nothing is written into what is left of a repository that was deleted', async () => {
+    const { repo, main } = await createWithMain()
+    await local.applyWrites([
+      { action: 'delete', collection: REPO_COLLECTION, rkey: repo },
+      { action: 'delete', collection: REFS_COLLECTION, rkey: refsKey(repo, 0, 2) },
+      { action: 'delete', collection: REF_COLLECTION, rkey: refKey(repo, MAIN, main.seq) },
+    ])
+    const result = await land(deps(), landing(repo, [move('refs/heads/new', null, oid(3))]))
+    expect(result).toMatchObject({ packLanded: false, isStale: true })
+    expect(result.moves).toMatchObject([{ outcome: 'failed', message: 'the repository is gone from the account' }])
+  })
+
   test('a ref that comes back after its deletion is refused where one has come that stands in its way', async () => {
     const { repo } = await createWithMain()
     const created = await land(deps(), landing(repo, [move('refs/heads/a', null, oid(4))]))
@@ -362,6 +374,7 @@ describe('a landing that the PDS does not run', () => {
     const result = await land(deps(), landing(repo, [move(MAIN, main, oid(2))]))
     await local.atmosphere.resume()
     expect(result.failure?.message).toMatch(/cannot be reached; whether the push has arrived is not known/)
+    expect(result.failure?.isUncertain).toBe(true)
   })
 
   test('is not tried again where the session is refused', async () => {
@@ -429,6 +442,7 @@ describe('many refs at once', () => {
     )
     expect(new Set(outcomes(atomic))).toEqual(new Set(['failed']))
     expect(atomic.failure?.message).toMatch(/does not fit/)
+    expect(atomic.failure?.isUncertain).toBe(false)
   })
 
   test('a packed ref moves to a loose record, and a writer that still sees it packed cannot move it again', async () => {

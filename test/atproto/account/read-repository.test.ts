@@ -74,7 +74,7 @@ describe('readRepository', () => {
     expect(stored.head).toBe(null)
     const uris = hostile.map(({ collection, rkey }) => `at://${local.account.did}/${collection}/${rkey}`)
     expect(stored.skipped.map(({ uri }) => uri).sort()).toEqual(uris.sort())
-    const newer = await readRepository(local.client, local.account.did, own, packs[0])
+    const newer = await readRepository(local.client, local.account.did, own, { since: packs[0]! })
     expect(newer!.packs.map(({ rkey }) => rkey)).toEqual([packs[1]])
   })
 

@@ -88,6 +88,15 @@ describe('a guarded fetch', () => {
     await expect((await local(stalling, { timeout: 50 })).text()).rejects.toThrow(UnreachableHostError)
   })
 
+  test('gives up on a host that sends a byte now and then', async () => {
+    const dripping = await serve((_, response) => {
+      const timer = setInterval(() => response.write('.'), 5)
+      response.on('close', () => clearInterval(timer))
+    })
+    const response = await local(dripping, { timeout: 10_000, deadline: 60 })
+    await expect(response.text()).rejects.toThrow('sends its answer too slowly')
+  })
+
   test('says which host cannot be reached, or breaks off', async () => {
     const origin = await serve((request, response) => {
       if (request.url === '/cut') response.socket?.destroy()

@@ -139,6 +139,14 @@ describe('authenticate', () => {
     const other = keeper({ sealingKey: await importSealingKey(Buffer.alloc(32, 8).toString('base64')) })
     await expect(other.accessToken()).rejects.toThrow(SessionEndedError)
   })
+
+  test('opens a session under a new key with the password of the push that needs it', async () => {
+    await keeper().authenticate('right')
+    const other = keeper({ sealingKey: await importSealingKey(Buffer.alloc(32, 8).toString('base64')) })
+    expect(await other.authenticate('right')).toEqual({ ok: true })
+    expect(pds.isLive(await other.accessToken())).toBe(true)
+    expect(pds.calls).toHaveLength(2)
+  })
 })
 
 describe('withToken', () => {

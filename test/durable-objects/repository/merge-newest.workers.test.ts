@@ -15,7 +15,8 @@ import { encodeEntryHeader, PackError } from '../../../git/pack/entry-header.ts'
 import { PackSink } from '../../../git/pack/pack-sink.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../../storage/manifest.ts'
-import { GRACE_PERIOD, MirrorStore } from '../../../storage/mirror/mirror-store.ts'
+import { MirrorStore } from '../../../storage/mirror/mirror-store.ts'
+import { GRACE_PERIOD } from '../../../storage/mirror/pack-merges.ts'
 import { openPacks } from '../../../storage/packs/open-packs.ts'
 import { packKeys, repositoryPrefix } from '../../../storage/packs/pack-keys.ts'
 
@@ -158,7 +159,7 @@ describe('merging', () => {
     await pushed.withStore(5, async (store) => {
       const before = store.head()!.version
       await mergeNewest(depsOf(store), pushed.address)
-      const packs = store.readyPacks()
+      const packs = store.merges.ready()
       expect(packs.map(({ objects }) => objects)).toEqual([15])
       expect(store.head()!.version).toBeGreaterThan(before)
       await pushed.readAll(packs)
@@ -174,8 +175,8 @@ describe('merging', () => {
         await mergeNewest(depsOf(store), pushed.address)
       }
       // 21 pushes in binary.
-      expect(store.readyPacks().map(({ objects }) => objects)).toEqual([48, 12, 3])
-      await pushed.readAll(store.readyPacks())
+      expect(store.merges.ready().map(({ objects }) => objects)).toEqual([48, 12, 3])
+      await pushed.readAll(store.merges.ready())
     })
   })
 
@@ -185,15 +186,15 @@ describe('merging', () => {
       const newest = store.newestPack()
       await mergeNewest(depsOf(store), pushed.address)
       expect(store.newestPack()).toBe(newest)
-      for (const { id } of pushed.packs) expect(store.hasPack(id)).toBe(true)
-      expect(store.accountPacks(store.readyPacks().map(({ id }) => id))).toEqual(pushed.packs.map(({ id }) => id))
+      for (const { id } of pushed.packs) expect(store.packState(id)).toBe('merged')
+      expect(store.merges.partsOf(store.merges.ready().map(({ id }) => id))).toEqual(pushed.packs.map(({ id }) => id))
       // Somebody who read the account before the merge comes late.
       store.addPack(pushed.packs[1]!)
       store.wantPack(pushed.packs[2]!, { blobs: null, replaces: [] })
-      expect(store.readyPacks().length).toBe(1)
+      expect(store.merges.ready().length).toBe(1)
       await pushed.push(store)
       await mergeNewest(depsOf(store), pushed.address)
-      expect(store.readyPacks().length).toBe(2)
+      expect(store.merges.ready().length).toBe(2)
       expect(store.newestPack()).toBe(pushed.packs.at(-1)!.id)
     })
   })
@@ -203,12 +204,12 @@ describe('merging', () => {
     await pushed.withStore(3, async (store) => {
       await mergeNewest(depsOf(store), pushed.address)
       const old = pushed.packs.map(({ id }) => id)
-      expect(store.supersededBefore(Date.now())).toEqual([])
-      expect(old.every((id) => store.needsFiles(id))).toBe(true)
-      expect(store.supersededBefore(Date.now() + GRACE_PERIOD)).toEqual(old)
-      store.forgetSuperseded(old)
-      expect(old.some((id) => store.needsFiles(id))).toBe(false)
-      expect(store.nextSuperseded()).toBeNull()
+      expect(store.merges.supersededBefore(Date.now())).toEqual([])
+      expect(old.every((id) => store.merges.isSuperseded(id))).toBe(true)
+      expect(store.merges.supersededBefore(Date.now() + GRACE_PERIOD)).toEqual(old)
+      store.merges.forgetSuperseded(old)
+      expect(old.some((id) => store.merges.isSuperseded(id))).toBe(false)
+      expect(store.merges.nextSuperseded()).toBeNull()
     })
   })
 
@@ -223,11 +224,11 @@ describe('merging', () => {
             return false
           },
         )
-        if (!succeeded) expect(store.readyPacks().map(({ id }) => id)).toEqual(pushed.packs.map(({ id }) => id))
-        await pushed.readAll(store.readyPacks())
+        if (!succeeded) expect(store.merges.ready().map(({ id }) => id)).toEqual(pushed.packs.map(({ id }) => id))
+        await pushed.readAll(store.merges.ready())
         await mergeNewest(depsOf(store), pushed.address)
-        expect(store.readyPacks().length).toBe(1)
-        await pushed.readAll(store.readyPacks())
+        expect(store.merges.ready().length).toBe(1)
+        await pushed.readAll(store.merges.ready())
         return succeeded
       })
       expect(calls).toBeLessThan(100)
@@ -238,14 +239,14 @@ describe('merging', () => {
     const pushed = new Pushed()
     await pushed.withStore(2, async (store) => {
       const deps = depsOf(store)
-      store.replacePacks = () => {
+      store.merges.replace = () => {
         throw new Error('the object was evicted')
       }
       await expect(mergeNewest(deps, pushed.address)).rejects.toThrow('evicted')
       const fresh = (await pushed.idsInR2()).filter((id) => id.endsWith('-merged'))
       expect(fresh.length).toBe(1)
-      expect(store.needsFiles(fresh[0]!)).toBe(false)
-      await pushed.readAll(store.readyPacks())
+      expect([store.packState(fresh[0]!), store.merges.isSuperseded(fresh[0]!)]).toEqual([null, false])
+      await pushed.readAll(store.merges.ready())
     })
   })
 
@@ -253,10 +254,10 @@ describe('merging', () => {
     const pushed = new Pushed()
     await pushed.withStore(3, async (store) => {
       const bucket = watched((method) => {
-        if (method === 'put') store.removePacks([pushed.packs[1]!.id])
+        if (method === 'put') store.markGone([pushed.packs[1]!.id])
       })
       await mergeNewest(depsOf(store, bucket), pushed.address)
-      expect(store.readyPacks().map(({ id }) => id)).toEqual([pushed.packs[0]!.id, pushed.packs[2]!.id])
+      expect(store.merges.ready().map(({ id }) => id)).toEqual([pushed.packs[0]!.id, pushed.packs[2]!.id])
     })
   })
 
@@ -272,8 +273,8 @@ describe('merging', () => {
       await pushed.push(store)
       await pushed.push(store)
       await mergeNewest(depsOf(store), pushed.address)
-      expect(store.readyPacks().map(({ objects }) => objects)).toEqual([3, 3, 6])
-      await pushed.readAll(store.readyPacks())
+      expect(store.merges.ready().map(({ objects }) => objects)).toEqual([3, 3, 6])
+      await pushed.readAll(store.merges.ready())
     })
   })
 })
@@ -287,9 +288,9 @@ it('a mirror merges by its alarm after pushes have landed', async () => {
     await state.storage.deleteAlarm()
     await instance.alarm()
     const store = new MirrorStore(state.storage)
-    expect(store.readyPacks().length).toBe(1)
+    expect(store.merges.ready().length).toBe(1)
     // The next alarm is for the files of what was merged.
-    expect(await state.storage.getAlarm()).toBe(store.nextSuperseded())
-    await pushed.readAll(store.readyPacks())
+    expect(await state.storage.getAlarm()).toBe(store.merges.nextSuperseded())
+    await pushed.readAll(store.merges.ready())
   })
 })

@@ -15,14 +15,7 @@ export function wire(...packets: (string | null | 1 | 2)[]): Uint8Array {
 }
 
 export function concat(parts: Iterable<Uint8Array>): Uint8Array {
-  const all = [...parts]
-  const bytes = new Uint8Array(all.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of all) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
+  return new Uint8Array(Buffer.concat([...parts]))
 }
 
 export function text(parts: Uint8Array | Iterable<Uint8Array>): string {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filesRouter } from '../../../workers/files/router.ts'
 import type { RepositoryDeps } from '../../../workers/repository-access.ts'
 import { ScratchRepository } from '../../git/git.ts'
+import { ODD_BRANCHES } from '../../git/odd-branches.ts'
 import { GitRepositoryView } from '../../storage/git-repository-view.ts'
 
 const repository = new ScratchRepository({ bare: true })
@@ -21,25 +22,6 @@ const SUBMODULE = '1'.repeat(40)
 let view: GitRepositoryView
 let head: string
 
-/** Names of GIT.md, and one that is the start of another. */
-const ODD_BRANCHES = [
-  'a#b',
-  'a%b',
-  'a+b',
-  'a&b',
-  'ünïcode',
-  '日本語',
-  'with.dot',
-  'a=b',
-  "quo'te",
-  'a"b',
-  'x@y',
-  'a/b/c',
-  '20240101',
-  'deadbeef',
-  '-dash',
-]
-
 beforeAll(() => {
   const lines = Object.entries(files).map(
     ([path, [mode, content]]) => `${mode} ${repository.store('blob', content)}\t${path}\0`,
@@ -49,8 +31,7 @@ beforeAll(() => {
   repository.git(['update-index', '-z', '--index-info'], Buffer.concat([Buffer.from(lines.join('') + gitlink), latin1]))
   const tree = repository.text(['write-tree'])
   head = repository.text(['commit-tree', tree, '-m', 'first'])
-  for (const branch of ['main', 'feature/1', ...ODD_BRANCHES])
-    repository.git(['update-ref', `refs/heads/${branch}`, head])
+  for (const branch of ['main', ...ODD_BRANCHES]) repository.git(['update-ref', `refs/heads/${branch}`, head])
   repository.git(['tag', '-a', '-m', 'tag', 'v1', head])
   // A tag whose name is the start of a branch's: only the longest match finds the branch.
   const other = repository.text(['commit-tree', repository.store('tree', ''), '-m', 'other'])

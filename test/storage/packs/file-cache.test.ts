@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FileCache } from '../../../storage/packs/open-packs.ts'
+import { FileCache } from '../../../storage/packs/file-cache.ts'
 
 const KEY = 'packs/did:plc:a/3l/3m.idx'
 

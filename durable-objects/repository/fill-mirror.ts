@@ -1,0 +1,76 @@
+import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
+import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
+import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from './answers.ts'
+import { type IngestDeps, PackMovedError } from './ingest-record.ts'
+import { ingestWanted } from './ingest-wanted.ts'
+
+/** How often an ingest may find that the account was compacted under it before it gives up. */
+const MOVED_LIMIT = 3
+/** How soon an ingest that failed, or that nobody follows any more, is taken up again; doubled with each failure. */
+const FIRST_PAUSE = 20_000
+const LONGEST_PAUSE = 60 * 60_000
+/** After so many failures, about half a day, it waits for the next reader. */
+const FAILURE_LIMIT = 18
+
+export interface FillDeps extends IngestDeps {
+  /** Reads all of the account again: what it said of its packs is not true any more. */
+  readAll(): Promise<ReadAccountOutcome>
+  /** Has what R2 has lost of the mirror wanted again. */
+  restore(): Promise<ReadAccountOutcome>
+  /** Has the mirror filled later, by itself. @param pause in milliseconds */
+  resumeLater(pause: number): Promise<void>
+}
+
+/** Fills a mirror that lacks packs or does not know its refs. @returns the last news; it does not throw */
+export async function fillMirror(
+  deps: FillDeps,
+  address: RepositoryAddress,
+  onProgress: (line: string) => void,
+): Promise<IngestNews> {
+  const { store, log } = deps
+  try {
+    for (let moved = 0; !store.isComplete(); ) {
+      const isMoved = await ingestOrMove(deps, address, onProgress)
+      if (isMoved && ++moved > MOVED_LIMIT) throw new PackMovedError('the account is compacted again and again')
+    }
+    store.noteIngested()
+    return { done: true }
+  } catch (error) {
+    log('ingest-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
+    const pause = resumePause(store.noteIngestFailure())
+    if (pause !== null) await deps.resumeLater(pause)
+    return failure(error)
+  }
+}
+
+/** @returns whether the account had to be read again. */
+async function ingestOrMove(
+  deps: FillDeps,
+  address: RepositoryAddress,
+  onProgress: (line: string) => void,
+): Promise<boolean> {
+  try {
+    await ingestWanted(deps, address, onProgress)
+    return false
+  } catch (error) {
+    if (!(error instanceof PackMovedError || error instanceof ObjectGoneError)) throw error
+    const outcome = await (error instanceof PackMovedError ? deps.readAll() : deps.restore())
+    if (outcome.state !== 'read') throw error
+    return true
+  }
+}
+
+/** How long to wait after so many failures, in milliseconds; null: no more of its own accord. */
+export function resumePause(failures: number): number | null {
+  if (failures > FAILURE_LIMIT) return null
+  return Math.min(FIRST_PAUSE * 2 ** Math.max(failures - 1, 0), LONGEST_PAUSE)
+}
+
+function failure(error: unknown): IngestNews {
+  const isUpstream = error instanceof PdsError || error instanceof PdsUnreachableError
+  const retryAfter = error instanceof PdsError ? error.retryAfter : null
+  return {
+    error: `the repository cannot be read from its account now: ${isUpstream ? error.message : 'try again later'}`,
+    retryAfterSeconds: retryAfter ?? FIRST_PAUSE / 1000,
+  }
+}

@@ -1,0 +1,21 @@
+/** Names that a branch may have and that break programs: by quoting, by encoding, by looking like something else. */
+export const ODD_BRANCHES: readonly string[] = [
+  'a#b',
+  'a%b',
+  'a+b',
+  'a&b',
+  'ünïcode',
+  '日本語',
+  'with.dot',
+  'a=b',
+  "quo'te",
+  'a"b',
+  'x@y',
+  '-dash',
+  'a/b/c',
+  'feature/1',
+  '20240101',
+  'deadbeef',
+  'a%2Fb',
+  'HEAD-ish',
+]

@@ -1,0 +1,77 @@
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { MissingObjectError } from '../../git/object/missing-object-error.ts'
+import { PackedObjects } from '../../git/pack/packed-objects.ts'
+import { type WrittenPack, writePack } from '../../git/pack/write-pack.ts'
+import { negotiateFrom } from '../../git/protocol/graph-negotiation.ts'
+import { errorLine } from '../../git/protocol/pkt-line.ts'
+import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
+import { ProtocolError } from '../../git/protocol/protocol-error.ts'
+import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protocol/side-band.ts'
+import { planFetch } from '../../git/walk/plan-fetch.ts'
+import type { Manifest } from '../../storage/manifest.ts'
+import { withGraphs } from '../../storage/packs/open-packs.ts'
+import { httpErrorFrom } from '../http/error-from.ts'
+import type { Mirror } from '../mirror.ts'
+import type { FetchForm } from './fetch-forms.ts'
+import { FLUSH_PACKET } from './git-request.ts'
+import { withProgress } from './progress.ts'
+
+/** Answers one round: acknowledgments, and the pack where it is time. Errors travel in the answer. */
+export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGenerator<Uint8Array, void, undefined> {
+  let isInBand = false
+  try {
+    const { preamble } = fetch
+    if (preamble !== null) {
+      yield preamble
+      isInBand = true
+    }
+    const manifest = yield* mirrored(mirror, fetch, isInBand)
+    const packs = await withGraphs(await mirror.packs(manifest))
+    const objects = new PackedObjects(packs)
+    const graph = RepositoryGraph.of(packs)
+    for (const oid of fetch.wants) {
+      if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
+    }
+    const round = fetch.negotiate(negotiateFrom(graph, fetch.wants))
+    if (preamble === null) {
+      const writer = new PktLineWriter()
+      round.write(writer)
+      yield* writer.takeAll()
+    }
+    if (!round.sendsPack) return
+    if (preamble === null && fetch.packHeader !== null) yield fetch.packHeader
+    isInBand = fetch.bandLimit !== null
+    const wish = { wants: fetch.wants, haves: round.commons, includeTags: fetch.includeTag ? manifest.refs : [] }
+    const { selection, client } = await planFetch(graph, wish, objects)
+    const options = { ofsDelta: fetch.ofsDelta, client: fetch.thinPack ? client : null, objects }
+    yield* framedPack(writePack(packs, selection, options), fetch)
+  } catch (error) {
+    yield errorPacket(error, isInBand)
+  }
+}
+
+/** Waits for a mirror that is still being filled, and tells how it goes where the client can be told. */
+async function* mirrored(mirror: Mirror, fetch: FetchForm, isInBand: boolean): AsyncGenerator<Uint8Array, Manifest> {
+  const work = withProgress((tell) => mirror.completeManifest(tell))
+  let step = await work.next()
+  for (; !step.done; step = await work.next()) {
+    if (isInBand && !fetch.noProgress) yield sideBand(BAND_PROGRESS, step.value)
+  }
+  return step.value
+}
+
+/** The pack, bare or in the data band with a word before and after it. */
+async function* framedPack(pack: WrittenPack, { bandLimit, noProgress }: FetchForm): AsyncGenerator<Uint8Array> {
+  if (bandLimit === null) return yield* pack.chunks()
+  if (!noProgress) yield sideBand(BAND_PROGRESS, `Enumerating objects: ${pack.objects}, done.\n`)
+  for await (const chunk of pack.chunks()) yield sideBand(BAND_DATA, chunk, bandLimit)
+  if (!noProgress) yield sideBand(BAND_PROGRESS, `Total ${pack.objects} objects, copied as they are stored.\n`)
+  yield FLUSH_PACKET
+}
+
+/** Says what went wrong to a client that has had its headers: as an `ERR` line, or in the error band of the pack. */
+function errorPacket(error: unknown, isInBand: boolean): Uint8Array {
+  const { message } =
+    error instanceof ProtocolError || error instanceof MissingObjectError ? error : httpErrorFrom(error)
+  return isInBand ? sideBand(BAND_ERROR, `${message}\n`) : errorLine(message)
+}

@@ -1,0 +1,96 @@
+import type { PackRecord } from '../../atproto/records/record-types.ts'
+import { type IngestedPack, ingestPack } from '../../git/graph/ingest-pack.ts'
+import { PackGraph } from '../../git/graph/pack-graph.ts'
+import type { PackHandle } from '../../git/graph/pack-handle.ts'
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { PackIndex } from '../../git/pack/pack-index.ts'
+import { PackedObjects } from '../../git/pack/packed-objects.ts'
+import type { ManifestPack } from '../../storage/manifest.ts'
+import { packKeys } from '../../storage/packs/pack-keys.ts'
+import { PackIntake, type PackIntakeOptions } from './pack-intake.ts'
+import { counter, type Tell } from './progress.ts'
+
+export interface TakePackOptions extends Omit<PackIntakeOptions, 'key'> {
+  readonly did: string
+  readonly rkey: string
+  /** The new pack's id, a TID. */
+  readonly id: string
+  /** The repository's packs. */
+  readonly known: readonly PackHandle[]
+  readonly tell: Tell
+}
+
+/**
+ * Takes in a pushed pack: checked, indexed, and its bytes on their way to R2 and the account.
+ *
+ * @throws {@link PackError} in words for the pusher; nothing is left in R2 then
+ */
+export async function takePack(chunks: AsyncIterable<Uint8Array>, options: TakePackOptions): Promise<TakenPack> {
+  const { did, rkey, id, known, tell } = options
+  const intake = new PackIntake({ ...options, key: packKeys(did, rkey, id).pack })
+  const resolving = counter('Resolving deltas', tell)
+  try {
+    const ingested = await ingestPack({
+      chunks: intake.take(chunks),
+      reopen: () => intake.complete(),
+      known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
+      strict: true,
+      onProgress: (phase, done, total) => {
+        if (phase === 'resolving' && total > 0) resolving(done, total)
+      },
+    })
+    return new TakenPack(options, intake, ingested)
+  } catch (error) {
+    await intake.abort(error)
+    throw error
+  }
+}
+
+/** A pack that has been taken in and that no row and no record names yet. */
+export class TakenPack {
+  readonly id: string
+  readonly ingested: IngestedPack
+  readonly #options: TakePackOptions
+  readonly #intake: PackIntake
+
+  constructor(options: TakePackOptions, intake: PackIntake, ingested: IngestedPack) {
+    this.id = options.id
+    this.ingested = ingested
+    this.#options = options
+    this.#intake = intake
+  }
+
+  /** The repository's graph with this pack in it. */
+  graph(): RepositoryGraph {
+    const { index, graph } = this.ingested
+    return RepositoryGraph.of([...this.#options.known, { index: new PackIndex(index), graph: new PackGraph(graph) }])
+  }
+
+  /** The pack's record, once all its bytes are in the account. */
+  async record(): Promise<PackRecord> {
+    const { size, objects, checksum, thin } = this.ingested
+    return { ...(await this.#intake.stored()), size, objects, checksum, thin, createdAt: new Date().toISOString() }
+  }
+
+  /** Puts the files that readers need beside the pack. */
+  async putFiles(): Promise<void> {
+    const { bucket } = this.#options
+    const { index, graph } = this.#keys
+    await Promise.all([bucket.put(index, this.ingested.index), bucket.put(graph, this.ingested.graph)])
+  }
+
+  manifestPack(): ManifestPack {
+    return { id: this.id, size: this.ingested.size, objects: this.ingested.objects }
+  }
+
+  /** Leaves nothing in R2. */
+  async discard(): Promise<void> {
+    const { pack, index, graph } = this.#keys
+    await this.#options.bucket.delete([pack, index, graph])
+  }
+
+  get #keys() {
+    const { did, rkey, id } = this.#options
+    return packKeys(did, rkey, id)
+  }
+}
