@@ -36,6 +36,14 @@ export async function mergeNewest(deps: MergeDeps, address: RepositoryAddress): 
   }
 }
 
+/** So many packs may wait while more are coming: each is looked through for every object of the next. */
+const MANY = 16
+
+/** The same, but only where there are many packs: an account may have thousands, which are taken in one by one. */
+export async function mergeMany(deps: MergeDeps, address: RepositoryAddress): Promise<void> {
+  if (deps.store.merges.ready().length > MANY) await mergeNewest(deps, address)
+}
+
 async function mergeOrSettle(
   deps: MergeDeps,
   address: RepositoryAddress,

@@ -19,6 +19,7 @@ import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
 import { findLostPacks } from './lost-packs.ts'
+import { type MergeDeps, mergeMany } from './merge-newest.ts'
 import { type ReadRange, readAccount } from './read-account.ts'
 
 /** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
@@ -73,7 +74,7 @@ export class Repository extends DurableObject<Environment> {
   /** Takes in what is wanted, if nobody does yet, and tells how it goes: lines of JSON, see `IngestNews`. */
   ingest(address: RepositoryAddress): ReadableStream<Uint8Array> {
     const news = this.#followers.follow()
-    this.ctx.waitUntil(this.#ingest(address))
+    this.ctx.waitUntil(this.#ingest(address).then(() => this.#wakeForChores()))
     return news
   }
 
@@ -106,15 +107,19 @@ export class Repository extends DurableObject<Environment> {
   }
 
   async #doChores(address: RepositoryAddress): Promise<void> {
-    const newId = () => mergedPackId(this.#tids.next(this.#store.newestPack() ?? undefined))
     try {
-      await doChores({ store: this.#store, bucket: this.env.PACKS, newId, log }, address, Date.now())
+      await doChores(this.#mergeDeps(), address, Date.now())
       this.#choreFailures = 0
       await this.#wakeForChores()
     } catch (error) {
       log('chores-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
       await this.#wakeAt(retryChores(++this.#choreFailures, Date.now()))
     }
+  }
+
+  #mergeDeps(): MergeDeps {
+    const newId = () => mergedPackId(this.#tids.next(this.#store.newestPack() ?? undefined))
+    return { store: this.#store, bucket: this.env.PACKS, newId, log }
   }
 
   async #wakeForChores(): Promise<void> {
@@ -202,13 +207,13 @@ export class Repository extends DurableObject<Environment> {
       client: createPdsClient(this.env, address.pds),
       bucket: this.env.PACKS,
       log,
+      merge: () => mergeMany(this.#mergeDeps(), address),
       readAll: () => this.#read(address, 'all'),
       restore: () => this.restore(address),
       resumeLater: (pause: number) => this.#wakeAt(Date.now() + pause),
     }
     const last = await fillMirror(deps, address, (progress) => this.#followers.tell({ progress }))
     this.#followers.tell(last)
-    await this.#wakeForChores()
   }
 
   /** The record is gone: so is its mirror. */
