@@ -5,6 +5,7 @@ import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { type AuthenticateAnswer, refusal, refusalOf, SessionEndedError } from './answers.ts'
 import { createSalt, deriveVerifier, verifiersMatch } from './password-verifier.ts'
 import { seal, unseal } from './sealed-value.ts'
+import { Serial } from './serial.ts'
 import {
   NO_ATTEMPTS,
   noteAsked,
@@ -76,7 +77,7 @@ export class SessionKeeper {
   readonly #rejected = new Map<string, number>()
   readonly #passwords = new Map<string, { readonly password: string; readonly until: number }>()
   readonly #signingIn = new Map<string, Promise<AuthenticateAnswer>>()
-  readonly #refreshing = new Map<string, Promise<string>>()
+  readonly #serial = new Serial()
   /** The credential that was last let in: landings follow their own authentication. */
   #current: string | null = null
 
@@ -193,17 +194,18 @@ export class SessionKeeper {
     return credential.id
   }
 
-  /** @param stale the access token that was refused: another caller may have replaced it already */
-  async #refresh(stale: string): Promise<string> {
-    const credential = await this.#credential()
-    const tokens = await this.#unseal(credential)
-    if (tokens === null) return this.#reopen(credential)
-    if (tokens.accessJwt !== stale) return tokens.accessJwt
-    const underWay = this.#refreshing.get(credential.id)
-    if (underWay) return underWay
-    const refresh = this.#renew(credential, tokens).finally(() => this.#refreshing.delete(credential.id))
-    this.#refreshing.set(credential.id, refresh)
-    return refresh
+  /**
+   * One at a time, each reading what the one before has left: a refresh token that is sent twice ends the session.
+   *
+   * @param stale the access token that was refused: another caller may have replaced it already
+   */
+  #refresh(stale: string): Promise<string> {
+    return this.#serial.run('refresh', async () => {
+      const credential = await this.#credential()
+      const tokens = await this.#unseal(credential)
+      if (tokens === null) return this.#reopen(credential)
+      return tokens.accessJwt === stale ? this.#renew(credential, tokens) : tokens.accessJwt
+    })
   }
 
   async #renew(credential: Credential, tokens: Tokens): Promise<string> {

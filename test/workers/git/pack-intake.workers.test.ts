@@ -15,6 +15,7 @@ let intakes = 0
 function intake(change: Partial<PackIntakeOptions> & { readonly refuse?: (upload: number) => boolean } = {}) {
   const uploads: Uint8Array[] = []
   const client = {
+    service: 'https://pds.test',
     async uploadBlob(body: ReadableStream<Uint8Array>, token: string): Promise<BlobRef> {
       expect(token).toBe('token')
       const n = uploads.length
