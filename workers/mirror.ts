@@ -1,6 +1,7 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from '../durable-objects/repository/answers.ts'
 import type { Repository } from '../durable-objects/repository/repository.ts'
+import { MemoryAccount } from '../git/bytes/memory-account.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
@@ -23,6 +24,8 @@ export type MirrorRole = 'reader' | 'writer'
 export class Mirror {
   readonly address: RepositoryAddress
   readonly stub: DurableObjectStub<Repository>
+  /** Of the buffers that the request holds. */
+  readonly memory = new MemoryAccount()
   readonly #context: RequestContext
   readonly #reader: CountedReader
   #packsOpened = 0
@@ -130,19 +133,20 @@ export class Mirror {
     }
   }
 
-  packs(manifest: Manifest): Promise<OpenPack[]> {
+  async packs(manifest: Manifest): Promise<OpenPack[]> {
     this.#packsOpened = manifest.packs.length
-    return openPacks(this.#reader, manifest.did, manifest.rkey, manifest.packs, () => this.#restoreSoon())
+    const { did, rkey } = manifest
+    const packs = await openPacks(this.#reader, did, rkey, manifest.packs, () => this.#restoreSoon())
+    for (const { data } of packs) this.memory.enter(data)
+    return packs
   }
 
-  /** How many packs the last manifest had whose objects were asked for. */
-  get packsOpened(): number {
-    return this.#packsOpened
-  }
-
-  /** How often R2 has been read for this request. */
-  get reads(): number {
-    return this.#reader.reads
+  /**
+   * What the request has cost so far: packs of the manifest that it went by, requests to R2 to read them, and the most
+   * that it held in buffers, in bytes.
+   */
+  get cost(): { readonly packs: number; readonly r2Reads: number; readonly peakBytes: number } {
+    return { packs: this.#packsOpened, r2Reads: this.#reader.reads, peakBytes: this.memory.peak }
   }
 
   /** For who comes next: this request may be in the middle of its answer. */

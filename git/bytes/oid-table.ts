@@ -33,6 +33,10 @@ export class OidTable {
     return this.#size
   }
 
+  get heldBytes(): number {
+    return this.#bytes.byteLength + this.#slots.byteLength
+  }
+
   /** The number of the id at `at` of `bytes`, or -1 if it has none. @throws {@link CrowdedOidsError} */
   find(bytes: Uint8Array, at = 0): number {
     const number = this.#slots[this.#slotOf(bytes, at)]!

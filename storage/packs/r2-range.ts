@@ -25,6 +25,8 @@ export class R2Range implements ByteRange {
   readonly #key: string
   readonly #onGone: () => void
   readonly #blocks = new ByteCache(BLOCK_CACHE_BYTES)
+  /** Bytes asked for that have not come yet. */
+  #underWay = 0
   /** Reads under way, so that two readers of one block share it. */
   readonly #pending = new Map<number, Promise<Uint8Array>>()
 
@@ -34,6 +36,16 @@ export class R2Range implements ByteRange {
     this.#key = key
     this.size = size
     this.#onGone = onGone
+  }
+
+  /** Of the blocks that are kept, and the reads that are under way. */
+  get heldBytes(): number {
+    return this.#blocks.held + this.#underWay
+  }
+
+  /** Blocks are read again where they are needed. */
+  letGo(): void {
+    this.#blocks.clear()
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
@@ -84,7 +96,12 @@ export class R2Range implements ByteRange {
   }
 
   async #get(offset: number, length: number): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.#getObject(offset, length)).arrayBuffer())
+    this.#underWay += length
+    try {
+      return new Uint8Array(await (await this.#getObject(offset, length)).arrayBuffer())
+    } finally {
+      this.#underWay -= length
+    }
   }
 
   async #open(offset: number, length: number): Promise<ReadableStream<Uint8Array>> {

@@ -126,13 +126,19 @@ test('who is in the middle of a clone gets all of it while packs are merged', as
 test('nothing more is read for a client that has gone', async () => {
   const work = await world.init()
   await work.commit('large', { 'large.bin': randomBytes(48_000_000, 6) })
+  const before = edge.logs.length
   await work.git('push', '--quiet', world.as(alice, 'gone'), 'main')
+  const pushed = await nextLogged('pushed', before)
+  expect(pushed.peakBytes).toBeGreaterThan(8 * 1024 * 1024)
+  expect(pushed.peakBytes).toBeLessThan(64 * 1024 * 1024)
   const head = await work.resolve('main')
   const first = edge.logs.length
   const whole = await startFetch('gone', head)
   for await (const _ of whole);
-  const { r2Reads } = await nextLogged('fetched', first)
+  const { r2Reads, peakBytes } = await nextLogged('fetched', first)
   expect(r2Reads).toBeGreaterThan(40)
+  expect(peakBytes).toBeGreaterThan(1024 * 1024)
+  expect(peakBytes).toBeLessThan(16 * 1024 * 1024)
 
   const second = edge.logs.length
   const controller = new AbortController()

@@ -27,7 +27,7 @@ export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGener
     }
     const manifest = yield* mirrored(mirror, fetch, isInBand)
     const packs = await withGraphs(await mirror.packs(manifest))
-    const objects = new PackedObjects(packs)
+    const objects = mirror.memory.enter(new PackedObjects(packs))
     const graph = RepositoryGraph.of(packs)
     for (const oid of fetch.wants) {
       if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
@@ -43,7 +43,7 @@ export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGener
     isInBand = fetch.bandLimit !== null
     const wish = { wants: fetch.wants, haves: round.commons, includeTags: fetch.includeTag ? manifest.refs : [] }
     const { selection, client } = await planFetch(graph, wish, objects)
-    const options = { ofsDelta: fetch.ofsDelta, client: fetch.thinPack ? client : null, objects }
+    const options = { ofsDelta: fetch.ofsDelta, client: fetch.thinPack ? client : null, objects, memory: mirror.memory }
     yield* framedPack(writePack(packs, selection, options), fetch)
   } catch (error) {
     yield errorPacket(error, isInBand)

@@ -17,6 +17,6 @@ export async function* logCost(
     isWhole = true
   } finally {
     const { did, rkey } = mirror.address
-    log(event, { did, rkey, sent, isWhole, packs: mirror.packsOpened, r2Reads: mirror.reads })
+    log(event, { did, rkey, sent, isWhole, ...mirror.cost })
   }
 }

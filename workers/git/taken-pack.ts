@@ -26,15 +26,19 @@ export interface TakePackOptions extends Omit<PackIntakeOptions, 'key'> {
  * @throws {@link PackError} in words for the pusher; nothing is left in R2 then
  */
 export async function takePack(chunks: AsyncIterable<Uint8Array>, options: TakePackOptions): Promise<TakenPack> {
-  const { did, rkey, id, known, tell } = options
+  const { did, rkey, id, known, tell, memory } = options
   const intake = new PackIntake({ ...options, key: packKeys(did, rkey, id).pack })
   const resolving = counter('Resolving deltas', tell)
   try {
     const ingested = await ingestPack({
       chunks: intake.take(chunks),
       reopen: () => intake.complete(),
-      known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
+      known:
+        known.length === 0
+          ? null
+          : { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) },
       strict: true,
+      memory,
       onProgress: (phase, done, total) => {
         if (phase === 'resolving' && total > 0) resolving(done, total)
       },
