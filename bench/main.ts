@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
 import { benchGrowth } from './growth.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
+import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
 
@@ -25,6 +26,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     summary: 'one small push and its fetch, after 1, 100 and 2,000 pushes to one repository',
     needsRepository: false,
     run: benchGrowth,
+  },
+  memory: {
+    summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',
+    needsRepository: false,
+    run: benchMemory,
   },
 }
 
