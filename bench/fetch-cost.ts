@@ -6,14 +6,15 @@ export interface FetchCost {
   readonly r2Reads: number
 }
 
-/** Of the last fetch; null where there was none. */
-export function lastFetch({ logs }: Edge): FetchCost | null {
+/** Of the last fetch. @throws where there was none */
+export function lastFetch({ logs }: Edge): FetchCost {
   const line = logs.findLast(({ message }) => message.includes('"event":"fetched"'))
-  return line === undefined ? null : (JSON.parse(line.message) as FetchCost)
+  if (line === undefined) throw new Error('the edge has logged no fetch')
+  return JSON.parse(line.message) as FetchCost
 }
 
 /** The same for a report. */
 export function costFacts(edge: Edge): Record<string, number> {
-  const cost = lastFetch(edge)
-  return cost === null ? {} : { r2_reads: cost.r2Reads, packs: cost.packs }
+  const { r2Reads, packs } = lastFetch(edge)
+  return { r2_reads: r2Reads, packs }
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { lastFetch } from './fetch-cost.ts'
 import { measureInTurn, median } from './measure.ts'
-import type { Fact, Report, Row } from './report.ts'
+import type { Report, Row } from './report.ts'
 import {
   circumstances,
   commitOnTop,
@@ -43,14 +43,7 @@ export async function benchFetch({ repository, rounds }: { repository: string; r
 
   const older = await cloneOlder(target)
   const rows: Row[] = [await measureFetch(target, older.directory, `the last ${older.behind} commits of the history`)]
-  const facts: Record<string, Fact> = {}
-  for (const { option, capability } of [
-    { option: '--depth=1', capability: 'shallow' },
-    { option: '--filter=blob:none', capability: 'filter' },
-  ]) {
-    if (await serves(stage, capability)) rows.push(await measureClone(target, option))
-    else facts[`clone_${option}`] = 'not served yet'
-  }
+  for (const option of ['--depth=1', '--filter=blob:none']) rows.push(await measureClone(target, option))
 
   const before = await cloneNow(target, 'before-one')
   await commitOnTop(stage, source, 'one')
@@ -65,20 +58,12 @@ export async function benchFetch({ repository, rounds }: { repository: string; r
       },
       after: () => {
         pdsRequests.push(atmosphere.requests.length - requests)
-        r2Reads.push(...[lastFetch(stage.edge)].flatMap((cost) => cost?.r2Reads ?? []))
+        r2Reads.push(lastFetch(stage.edge).r2Reads)
       },
     }),
     { name: 'PDS requests for it', ours: median(pdsRequests), other: null, unit: 'requests', reach: '<= 0' },
+    { name: 'R2 reads for it, at most', ours: Math.max(...r2Reads), other: null, unit: 'reads', reach: '<= 3' },
   )
-  if (r2Reads.length > 0) {
-    rows.push({
-      name: 'R2 reads for it, at most',
-      ours: Math.max(...r2Reads),
-      other: null,
-      unit: 'reads',
-      reach: '<= 3',
-    })
-  }
 
   const beforeMany = await cloneNow(target, 'before-many')
   for (let n = 0; n < MANY; n++) await commitOnTop(stage, source, `many-${n}`)
@@ -92,7 +77,7 @@ export async function benchFetch({ repository, rounds }: { repository: string; r
     facts: {
       ...source.facts,
       rounds: rounds * ROUNDS_FACTOR,
-      ...facts,
+
       http_backend: PACKED_WELL,
       ...(await circumstances(stage)),
     },
@@ -151,14 +136,6 @@ async function measureClone({ stage, rounds }: Target, option: string): Promise<
     rounds * ROUNDS_FACTOR,
   )
   return { name: `clone --bare ${option}`, ...times, unit: 'ms', reach: REACH }
-}
-
-/** Whether the edge names something among what its `fetch` can do: git would clone all of a repository without it. */
-async function serves({ readUrl }: Stage, capability: string): Promise<boolean> {
-  const url = `${readUrl(REPOSITORY)}/info/refs?service=git-upload-pack`
-  const answer = await fetch(url, { headers: { 'Git-Protocol': 'version=2' } })
-  const [, words = ''] = /fetch=(.*)\n/.exec(await answer.text()) ?? []
-  return words.split(' ').includes(capability)
 }
 
 /** Sends the branch to both, and packs http-backend's repository anew. */

@@ -2,17 +2,22 @@ import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
 import { benchConcurrent } from './concurrent.ts'
 import { benchFetch } from './fetch.ts'
+import { benchGrowth } from './growth.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
+import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
 import { benchRefs } from './refs.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
+
+const DEFAULT_CLIENTS = 20
+const DEFAULT_REFS = 20_000
 
 interface BenchOptions {
   /** Empty for benches that need none. */
   readonly repository: string
   readonly rounds: number
-  readonly count: number
   readonly clients: number
+  readonly count: number
 }
 
 interface Bench {
@@ -24,10 +29,20 @@ interface Bench {
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
-  fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
   clone: { summary: 'the same history cloned from both', run: benchClone },
+  fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
   refs: { summary: 'the refs of a repository that has many, and one of them', needsRepository: false, run: benchRefs },
-  concurrent: { summary: 'many clones at once, and 10 pushes to 10 branches at once', run: benchConcurrent },
+  growth: {
+    summary: 'one small push and its fetch, after 1, 100 and 2,000 pushes to one repository',
+    needsRepository: false,
+    run: benchGrowth,
+  },
+  concurrent: { summary: 'many clones at once, and ten pushes to ten branches at once', run: benchConcurrent },
+  memory: {
+    summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',
+    needsRepository: false,
+    run: benchMemory,
+  },
 }
 
 const USAGE = `npm run bench -- <name> --repo DIR [options]
@@ -38,8 +53,8 @@ ${Object.entries(BENCHES)
 
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
-  --count N    refs: how many there are (default 20000)
-  --clients N  concurrent: how many clone at once (default 20)
+  --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
+  --count N    how many refs (refs; default ${DEFAULT_REFS})
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -59,8 +74,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       options: {
         repo: { type: 'string' },
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
-        count: { type: 'string', default: '20000' },
-        clients: { type: 'string', default: '20' },
+        clients: { type: 'string', default: String(DEFAULT_CLIENTS) },
+        count: { type: 'string', default: String(DEFAULT_REFS) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -75,10 +90,9 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     const repository = values.repo ?? ''
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
-    const number = (option: 'rounds' | 'count' | 'clients', least: number) => {
+    const number = (option: 'rounds' | 'clients' | 'count', least: number) => {
       const value = Number(values[option])
-      if (!Number.isInteger(value) || value < least)
-        throw new Error(`--${option} ${values[option]} is less than ${least}.`)
+      if (!Number.isInteger(value) || value < least) throw new Error(`--${option} takes a number from ${least} up.`)
       return value
     }
     return {
@@ -86,8 +100,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       json: values.json,
       repository,
       rounds: number('rounds', DEFAULT_ROUNDS),
-      count: number('count', 3),
       clients: number('clients', 1),
+      count: number('count', 3),
     }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)

@@ -22,6 +22,11 @@ export class Bitmap {
     this.#words[number >>> 5]! &= ~(1 << (number & 31))
   }
 
+  /** Takes the numbers of another set of the same length out of this one. */
+  clearAll(others: Bitmap): void {
+    for (let at = 0; at < this.#words.length; at++) this.#words[at]! &= ~others.#words[at]!
+  }
+
   /** How many numbers are in the set. */
   count(): number {
     let count = 0

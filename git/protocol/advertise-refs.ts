@@ -12,12 +12,17 @@ const UPLOAD_PACK_CAPABILITIES = [
   'side-band',
   'side-band-64k',
   'ofs-delta',
+  'shallow',
+  'deepen-since',
+  'deepen-not',
+  'deepen-relative',
   'no-progress',
   'include-tag',
   'multi_ack_detailed',
   'allow-tip-sha1-in-want',
   'allow-reachable-sha1-in-want',
   'no-done',
+  'filter',
 ]
 
 const RECEIVE_PACK_CAPABILITIES = [
@@ -81,9 +86,10 @@ export function* advertiseCapabilities(): Generator<Uint8Array, void, undefined>
   writer.line('version 2\n')
   writer.line(`agent=${AGENT}\n`)
   writer.line('ls-refs=unborn\n')
-  writer.line('fetch=wait-for-done\n')
+  writer.line('fetch=shallow wait-for-done filter ref-in-want sideband-all\n')
   writer.line('server-option\n')
   writer.line(`object-format=${OBJECT_FORMAT}\n`)
+  writer.line('object-info\n')
   writer.flush()
   yield* writer.takeAll()
 }

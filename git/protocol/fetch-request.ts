@@ -5,9 +5,18 @@ import type { PktLineReader } from './pkt-line-reader.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { readArguments, type V2Command } from './v2-command.ts'
 
-const FLAGS = new Set(['done', 'wait-for-done', 'thin-pack', 'no-progress', 'include-tag', 'ofs-delta', 'sideband-all'])
+const FLAGS = new Set([
+  'done',
+  'wait-for-done',
+  'thin-pack',
+  'no-progress',
+  'include-tag',
+  'ofs-delta',
+  'sideband-all',
+  'deepen-relative',
+])
 
-/** The arguments of the v2 command `fetch` (gitprotocol-v2), whether this server acts on them or not. */
+/** The arguments of the v2 command `fetch` (gitprotocol-v2). */
 export interface FetchRequest {
   /** Each once. */
   readonly wants: readonly Oid[]
@@ -22,8 +31,6 @@ export interface FetchRequest {
   readonly includeTag: boolean
   readonly ofsDelta: boolean
   readonly sidebandAll: boolean
-  /** Protocols by which the client would take parts of the pack from elsewhere. */
-  readonly packfileUris: readonly string[]
   readonly deepen: Deepen
 }
 
@@ -34,14 +41,12 @@ export async function readFetchRequest(reader: PktLineReader, command: V2Command
   const wantRefs = new Set<string>()
   const flags = new Set<string>()
   const deepen = new DeepenReader()
-  let packfileUris: string[] = []
   if (command.hasArguments) {
     for await (const line of readArguments(reader)) {
       const [keyword, value] = splitKeyword(line)
       if (keyword === 'want') wants.add(expectOid(value, keyword))
       else if (keyword === 'have') haves.add(expectOid(value, keyword))
       else if (keyword === 'want-ref' && value !== null) wantRefs.add(value)
-      else if (keyword === 'packfile-uris' && value !== null) packfileUris = value.split(',')
       else if (FLAGS.has(line)) flags.add(line)
       else if (!deepen.take(line)) throw new ProtocolError(`unexpected line: '${line}'`)
     }
@@ -57,7 +62,6 @@ export async function readFetchRequest(reader: PktLineReader, command: V2Command
     includeTag: flags.has('include-tag'),
     ofsDelta: flags.has('ofs-delta'),
     sidebandAll: flags.has('sideband-all'),
-    packfileUris,
-    deepen: deepen.finish(),
+    deepen: deepen.finish(flags.has('deepen-relative')),
   }
 }

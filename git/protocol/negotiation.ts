@@ -58,7 +58,9 @@ function ackMode(capabilities: Capabilities): AckMode {
 
 /** A round of v0 or v1 over HTTP: the lines that git's `get_common_commits` sends, in its order. */
 export function negotiateV0(request: UploadRequest, store: NegotiationStore): Round {
-  if (request.wants.length === 0) return { commons: [], sendsPack: false, write: () => undefined }
+  if (request.wants.length === 0 || request.asksForEnds) {
+    return { commons: [], sendsPack: false, write: () => undefined }
+  }
   const mode = ackMode(request.capabilities)
   const commons = new Set<Oid>()
   const lines: string[] = []

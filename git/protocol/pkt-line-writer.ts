@@ -1,5 +1,6 @@
 import { concatBytes } from '../bytes/concat.ts'
 import { LENGTH_BYTES, LINE_DATA_LIMIT, LINE_LIMIT, PktLineError, writeLength } from './pkt-line.ts'
+import type { Band } from './side-band.ts'
 
 /**
  * Bytes gathered before they are handed on. A write per line costs several times the CPU: git halved that of large
@@ -7,24 +8,39 @@ import { LENGTH_BYTES, LINE_DATA_LIMIT, LINE_LIMIT, PktLineError, writeLength } 
  */
 const CHUNK_BYTES = 64 * 1024
 
+/** What stands before the data of a line, at most: its length and a band. */
+const PREFIX_LIMIT = LENGTH_BYTES + 1
 const MARKS = { flush: 0, delim: 1, responseEnd: 2 }
 const NOTHING = new Uint8Array(0)
 const encoder = new TextEncoder()
 
+export interface PktLineWriterOptions {
+  /** Send data lines in this side band, as `sideband-all` asks for. Default none. */
+  readonly band?: Band
+}
+
 /** Frames lines into large chunks: write, take what is full now and then, and at the end what is left. */
 export class PktLineWriter {
+  readonly #band: Band | null
   #chunk = NOTHING
   #length = 0
   #full: Uint8Array[] = []
 
+  constructor({ band }: PktLineWriterOptions = {}) {
+    this.#band = band ?? null
+  }
+
   /** A data line. Text is sent as UTF-8; the newline that most lines end in is the caller's to give. */
   line(data: Uint8Array | string): void {
     // A UTF-16 unit takes at most 3 bytes.
-    this.#reserve(LENGTH_BYTES + (typeof data === 'string' ? Math.min(data.length * 3, LINE_DATA_LIMIT) : data.length))
-    const start = this.#length + LENGTH_BYTES
+    this.#reserve(PREFIX_LIMIT + (typeof data === 'string' ? Math.min(data.length * 3, LINE_DATA_LIMIT) : data.length))
+    let start = this.#length + LENGTH_BYTES
+    if (this.#band !== null) this.#chunk[start++] = this.#band
     const length = typeof data === 'string' ? this.#encode(data, start) : this.#copy(data, start)
-    writeLength(this.#chunk, this.#length, LENGTH_BYTES + length)
-    this.#length = start + length
+    const end = start + length
+    if (end - this.#length > LINE_LIMIT) throw new PktLineError('line is too long')
+    writeLength(this.#chunk, this.#length, end - this.#length)
+    this.#length = end
   }
 
   flush(): void {
@@ -76,7 +92,7 @@ export class PktLineWriter {
   }
 
   #reserve(length: number): void {
-    if (this.#length + Math.min(length, LINE_LIMIT) <= this.#chunk.length) return
+    if (this.#length + Math.min(length, LINE_LIMIT + 1) <= this.#chunk.length) return
     if (this.#length > 0) this.#turn()
     this.#chunk = new Uint8Array(CHUNK_BYTES)
   }

@@ -15,14 +15,20 @@ export interface UploadRequest {
   /** In the order in which they came: each is answered. */
   readonly haves: readonly Oid[]
   readonly done: boolean
+  /** The request ends after the wants: the client asks where its history will end, and for nothing else yet. */
+  readonly asksForEnds: boolean
 }
 
 /** @throws {@link ProtocolError} also for a body that is empty or cut off. */
 export async function readUploadRequest(reader: PktLineReader): Promise<UploadRequest> {
   const needs = await readNeeds(reader)
-  const negotiation = needs.wants.length === 0 ? { haves: [], done: false } : await readHaves(reader)
+  const negotiation = needs.wants.length === 0 ? NO_HAVES : await readHaves(reader)
   return { ...needs, ...negotiation }
 }
+
+type Negotiation = Pick<UploadRequest, 'haves' | 'done' | 'asksForEnds'>
+
+const NO_HAVES: Negotiation = { haves: [], done: false, asksForEnds: false }
 
 async function readNeeds(reader: PktLineReader): Promise<Pick<UploadRequest, 'wants' | 'capabilities' | 'deepen'>> {
   const wants = new Set<Oid>()
@@ -44,18 +50,21 @@ async function readNeeds(reader: PktLineReader): Promise<Pick<UploadRequest, 'wa
   }
   capabilities ??= new Map()
   checkObjectFormat(capabilities)
-  return { wants: [...wants], capabilities, deepen: deepen.finish() }
+  const asked = deepen.finish(capabilities.has('deepen-relative'))
+  if (asked.filter !== null && !capabilities.has('filter')) throw new ProtocolError('filter was not negotiated')
+  return { wants: [...wants], capabilities, deepen: asked }
 }
 
 /** Reads up to `done`, the first flush or the end: over HTTP every round is a request of its own. */
-async function readHaves(reader: PktLineReader): Promise<Pick<UploadRequest, 'haves' | 'done'>> {
+async function readHaves(reader: PktLineReader): Promise<Negotiation> {
   const haves: Oid[] = []
-  for (;;) {
+  for (let asksForEnds = true; ; asksForEnds = false) {
     const packet = await reader.read()
-    if (packet === FLUSH || packet === END) return { haves, done: false }
+    if (packet === END) return { haves, done: false, asksForEnds }
+    if (packet === FLUSH) return { haves, done: false, asksForEnds: false }
     if (typeof packet === 'string') throw new ProtocolError(`unexpected ${packet} packet`)
     const line = lineText(packet)
-    if (line === 'done') return { haves, done: true }
+    if (line === 'done') return { haves, done: true, asksForEnds: false }
     const [keyword, value] = splitKeyword(line)
     if (keyword !== 'have') throw new ProtocolError(`expected a have, got '${line}'`)
     haves.push(expectOid(value, keyword))

@@ -12,17 +12,20 @@ import { walkCommits } from './walk-commits.ts'
 export class ClientObjects {
   readonly #graph: RepositoryGraph
   readonly #commits: readonly number[]
+  readonly #ends: ReadonlySet<number>
 
-  constructor(graph: RepositoryGraph, commits: readonly number[]) {
+  /** @param ends commits whose parents the client does not have (it is shallow there) */
+  constructor(graph: RepositoryGraph, commits: readonly number[], ends: ReadonlySet<number>) {
     this.#graph = graph
     this.#commits = commits
+    this.#ends = ends
   }
 
   /** Those of some objects that the client has. Places are those of the oldest pack with the object. */
   among(candidates: Selection): Selection {
     const { packs } = this.#graph
     const search = new ObjectSearch(packs, candidates)
-    for (const commit of walkCommits(this.#graph, search.isDone ? [] : this.#commits)) {
+    for (const commit of walkCommits(this.#graph, search.isDone ? [] : this.#commits, this.#ends)) {
       const pack = this.#graph.packIndex(commit)
       const local = this.#graph.local(commit)
       const { graph } = packs[pack]!

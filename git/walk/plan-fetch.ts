@@ -1,31 +1,41 @@
-import { Bitmap } from '../bytes/bitmap.ts'
-import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
+import { type Oid, oidToBytes } from '../bytes/oid.ts'
 import { NO_COMMIT, type RepositoryGraph } from '../graph/repository-graph.ts'
-import { isDirectory, isGitlink } from '../object/file-mode.ts'
 import { MissingObjectError } from '../object/missing-object-error.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { COMMIT, TAG, TREE } from '../object/object-type.ts'
-import { TreeReader } from '../object/tree.ts'
 import {
   countSelected,
   findPlace,
   makePlace,
   NOWHERE,
   ordinalOf,
+  type Place,
   packOf,
   type Selection,
   select,
   selects,
 } from '../pack/object-place.ts'
 import { ClientObjects } from './client-objects.ts'
-import { missingCommits } from './missing-commits.ts'
+import { type HistoryEnds, type MissingCommits, missingCommits } from './missing-commits.ts'
+import { filterSelection, NO_FILTER, type ObjectFilter, passesCommitsOnly } from './object-filter.ts'
 import { peelTag } from './peel-tag.ts'
+import type { ShallowUpdate } from './shallow-update.ts'
+import { emptySelection, TreeLevels } from './tree-levels.ts'
+
+/** Commits whose trees are compared with those that are wanted at a boundary, at most: each may cost a few reads. */
+const COMPARED_COMMITS = 32
 
 export interface FetchWish {
   /** Objects of any type that the repository has. */
   readonly wants: readonly Oid[]
   /** What the client says that it has. Those that the repository does not know are of no use and do no harm. */
   readonly haves: readonly Oid[]
+  /** Commits at which the client's history ends (it is a shallow clone). */
+  readonly shallow?: readonly Oid[]
+  /** How these ends move with this fetch; null: they stay. */
+  readonly update?: ShallowUpdate | null
+  /** What is left out; null: nothing. */
+  readonly filter?: ObjectFilter | null
   /**
    * Annotated tags that are sent along if what they point at in the end is sent (`include-tag`). Those without `peeled`
    * are passed over, so that a list of refs will do.
@@ -42,21 +52,40 @@ export interface FetchPlan {
 }
 
 /**
- * Finds what a client must be sent: all that its wants reach and its haves do not. Planned from the graphs alone; trees
- * are read only where one is wanted itself, or reached otherwise than by a commit.
+ * Finds what a client must be sent: all that its wants reach and its haves do not, up to where its history is to end.
+ *
+ * Planned from the graphs alone. Trees are read only where these do not say enough: where a tree is wanted itself, or
+ * reached otherwise than by a commit; at the boundary of shallow history, because what a commit shares with a parent that
+ * is not sent is new in neither; and where a filter goes by depth.
  *
  * @throws {@link MissingObjectError} if a want is absent, or history is cut off below one
  */
 export async function planFetch(graph: RepositoryGraph, wish: FetchWish, objects: ObjectSource): Promise<FetchPlan> {
-  const planner = new FetchPlanner(graph, objects)
-  const had = commitsOf(graph, wish.haves)
+  const planner = new FetchPlanner(graph, objects, wish.filter ?? NO_FILTER)
+  const { ends, unshallowed } = historyEnds(commitsOf(graph, wish.shallow ?? []), wish.update ?? null)
+  // The client gets the parents of these whether its wants reach them or not.
+  const had = [...new Set([...commitsOf(graph, wish.haves), ...unshallowed])]
   for (const oid of wish.wants) planner.want(oid)
-  planner.selectCommits(missingCommits(graph, planner.commits, had))
-  await planner.selectTrees()
+  const deeper = unshallowed.flatMap((commit) => [...graph.parents(commit)])
+  await planner.selectHistory(missingCommits(graph, [...planner.commits, ...deeper], had, ends))
   planner.settle()
+  planner.leaveKnown()
+  await planner.selectTrees()
+  await planner.filter()
   for (const { target, peeled } of wish.includeTags ?? []) if (peeled !== null) planner.followTag(target, peeled)
   const { selection } = planner
-  return { selection, objects: countSelected(selection), client: new ClientObjects(graph, had) }
+  return { selection, objects: countSelected(selection), client: new ClientObjects(graph, had, ends.had) }
+}
+
+/** @param shallow where the client's history ends before the fetch */
+function historyEnds(
+  shallow: readonly number[],
+  update: ShallowUpdate | null,
+): { ends: HistoryEnds; unshallowed: readonly number[] } {
+  const unshallowed = update?.unshallow ?? []
+  const wanted = new Set([...shallow, ...(update?.shallow ?? [])])
+  for (const commit of unshallowed) wanted.delete(commit)
+  return { ends: { wanted, had: new Set(shallow) }, unshallowed }
 }
 
 /** The commits that some objects are or, if tags, point at; others are left out. */
@@ -73,14 +102,22 @@ class FetchPlanner {
   readonly selection: Selection
   /** Wanted commits. */
   readonly commits: number[] = []
+  /** What is wanted by its id, or by that of a tag: it passes any filter. */
+  readonly #explicit: Selection
   readonly #graph: RepositoryGraph
   readonly #objects: ObjectSource
-  readonly #trees: Oid[] = []
+  readonly #filter: ObjectFilter
+  readonly #levels: TreeLevels
+  /** Trees that are wanted otherwise than by a commit. */
+  readonly #trees: Place[] = []
 
-  constructor(graph: RepositoryGraph, objects: ObjectSource) {
+  constructor(graph: RepositoryGraph, objects: ObjectSource, filter: ObjectFilter) {
     this.#graph = graph
     this.#objects = objects
-    this.selection = graph.packs.map(({ index }) => new Bitmap(index.entries))
+    this.#filter = filter
+    this.#levels = new TreeLevels(graph.packs, objects)
+    this.selection = emptySelection(graph.packs)
+    this.#explicit = emptySelection(graph.packs)
   }
 
   /** Selects an object, and notes what of it is to be followed. */
@@ -91,13 +128,9 @@ class FetchPlanner {
 
   /** @returns what a tag points at: it is wanted too. */
   #wantOne(oid: Oid): Oid | null {
-    const commit = this.#graph.find(oid)
-    if (commit !== NO_COMMIT) {
-      this.commits.push(commit)
-      return null
-    }
     const place = findPlace(this.#graph.packs, oidToBytes(oid))
     if (place === NOWHERE) throw new MissingObjectError(oid)
+    select(this.#explicit, place)
     switch (this.#graph.packs[packOf(place)]!.index.type(ordinalOf(place))) {
       case TAG: {
         const target = this.#graph.tagTarget(oid)
@@ -106,49 +139,80 @@ class FetchPlanner {
         return target.oid
       }
       case TREE:
-        this.#trees.push(oid)
+        this.#trees.push(place)
         return null
-      case COMMIT:
+      case COMMIT: {
+        const commit = this.#graph.find(oid)
         // No graph has it: its form is broken, so what it needs is unknown.
-        throw new MissingObjectError(oid)
+        if (commit === NO_COMMIT) throw new MissingObjectError(oid)
+        this.commits.push(commit)
+        return null
+      }
       default:
         select(this.selection, place)
         return null
     }
   }
 
-  selectCommits(commits: Uint32Array): void {
+  /** Selects commits and, as the filter allows, what is in their trees and not in those that the client has. */
+  async selectHistory(missing: MissingCommits): Promise<void> {
+    const boundary = new Set(missing.boundary())
+    for (const commit of missing.commits) {
+      const [absent] = boundary.has(commit) ? [] : this.#graph.missingParents(commit)
+      if (absent !== undefined) throw new MissingObjectError(absent)
+      const pack = this.#graph.packIndex(commit)
+      this.selection[pack]!.set(this.#graph.packs[pack]!.graph.ordinals[this.#graph.local(commit)]!)
+    }
+    if (passesCommitsOnly(this.#filter)) return
+    // Where the client's history goes on below its old end, most of what is older it has already.
+    await this.#levels.know(this.#treesOf(missing.deepened().slice(0, COMPARED_COMMITS)))
+    const goesByDepth = this.#filter.treeDepth < Number.POSITIVE_INFINITY
+    const walked = goesByDepth ? [...missing.commits] : [...boundary]
+    if (walked.length > 0) {
+      const theirs = this.#treesOf(missing.edge().slice(0, COMPARED_COMMITS))
+      const trees = this.#treesOf(walked)
+      const absent = trees.indexOf(NOWHERE)
+      if (absent >= 0) throw new MissingObjectError(this.#graph.tree(walked[absent]!))
+      await this.#levels.select(this.selection, trees, theirs, this.#filter.treeDepth)
+    }
+    if (!goesByDepth) this.#selectLists(missing.commits, boundary)
+  }
+
+  /** Selects what is new in commits, by the lists of the graphs. */
+  #selectLists(commits: Uint32Array, except: ReadonlySet<number>): void {
     const { packs } = this.#graph
     const touched = new Set<number>()
     for (const commit of commits) {
-      const [missing] = this.#graph.missingParents(commit)
-      if (missing !== undefined) throw new MissingObjectError(missing)
       const pack = this.#graph.packIndex(commit)
-      const local = this.#graph.local(commit)
-      const { graph } = packs[pack]!
       touched.add(pack)
-      this.selection[pack]!.set(graph.ordinals[local]!)
-      for (const reference of graph.objects(local)) this.#selectReference(pack, reference)
+      if (except.has(commit)) continue
+      for (const reference of packs[pack]!.graph.objects(this.#graph.local(commit))) {
+        this.#selectReference(pack, reference)
+      }
     }
     for (const pack of touched) this.#selectLate(pack)
   }
 
-  /** Trees that are wanted as such, with all below them. What is selected already has been followed. */
+  #treesOf(commits: readonly number[]): Place[] {
+    return commits.map((commit) => findPlace(this.#graph.packs, oidToBytes(this.#graph.tree(commit))))
+  }
+
+  /** Trees that are wanted as such. A filter by depth starts to count below them, as it does below commits. */
   async selectTrees(): Promise<void> {
-    for (let oid = this.#trees.pop(); oid !== undefined; oid = this.#trees.pop()) {
-      const place = findPlace(this.#graph.packs, oidToBytes(oid))
-      if (place === NOWHERE) throw new MissingObjectError(oid)
-      if (selects(this.selection, place)) continue
-      const tree = await this.#objects.read(oid)
-      if (tree === null) throw new MissingObjectError(oid)
-      select(this.selection, place)
-      const entries = new TreeReader(tree.bytes)
-      while (entries.next()) {
-        if (isGitlink(entries.mode)) continue
-        if (isDirectory(entries.mode)) this.#trees.push(oidFromBytes(tree.bytes, entries.oidAt))
-        else this.#selectId(tree.bytes, entries.oidAt)
-      }
+    if (this.#trees.length > 0) {
+      await new TreeLevels(this.#graph.packs, this.#objects).select(
+        this.selection,
+        this.#trees,
+        [],
+        this.#filter.treeDepth + 1,
+      )
     }
+  }
+
+  /** Takes out what does not pass the filter. */
+  async filter(): Promise<void> {
+    if (this.#filter === NO_FILTER) return
+    await filterSelection(this.#graph.packs, this.selection, this.#explicit, this.#filter, this.#objects)
   }
 
   /** Selects a tag, and the tags that it points at, if `peeled` is selected. */
@@ -180,16 +244,18 @@ class FetchPlanner {
     }
   }
 
+  /** Takes out what the client has, as far as that was looked at; what it wants by id it gets all the same. */
+  leaveKnown(): void {
+    for (const [pack, known] of this.#levels.known.entries()) {
+      for (const ordinal of this.#explicit[pack]!) known.clear(ordinal)
+      this.selection[pack]!.clearAll(known)
+    }
+  }
+
   #selectReference(pack: number, reference: number): void {
     const place = this.#graph.place(pack, reference)
     if (place !== NOWHERE) select(this.selection, place)
     else throw new MissingObjectError(this.#graph.packs[pack]!.graph.external(reference))
-  }
-
-  #selectId(oid: Uint8Array, at: number): void {
-    const place = findPlace(this.#graph.packs, oid, at)
-    if (place === NOWHERE) throw new MissingObjectError(oidFromBytes(oid, at))
-    select(this.selection, place)
   }
 
   /**
@@ -200,10 +266,8 @@ class FetchPlanner {
     for (const reference of this.#graph.packs[pack]!.graph.missing) {
       const place = this.#graph.place(pack, reference)
       if (place === NOWHERE) continue
-      const { index } = this.#graph.packs[packOf(place)]!
-      const ordinal = ordinalOf(place)
-      const type = index.type(ordinal)
-      if (type === TREE) this.#trees.push(index.oid(ordinal))
+      const type = this.#graph.packs[packOf(place)]!.index.type(ordinalOf(place))
+      if (type === TREE) this.#trees.push(place)
       else if (type !== COMMIT) select(this.selection, place)
     }
   }

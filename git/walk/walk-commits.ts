@@ -1,11 +1,19 @@
 import type { CommitGraph } from '../graph/commit-graph.ts'
 import { byGeneration, CommitHeap } from './commit-heap.ts'
 
+const NO_ENDS: ReadonlySet<number> = new Set()
+
 /**
  * All commits that are reachable from some, these included: each once, children before their parents. Reading the
  * first few costs no more than they do. For the order of `git log` see `CommitQueue`.
+ *
+ * @param ends commits whose parents are not followed
  */
-export function* walkCommits(graph: CommitGraph, from: Iterable<number>): Generator<number, void, undefined> {
+export function* walkCommits(
+  graph: CommitGraph,
+  from: Iterable<number>,
+  ends: ReadonlySet<number> = NO_ENDS,
+): Generator<number, void, undefined> {
   const waiting = new CommitHeap(byGeneration(graph))
   const met = new Set<number>()
   const meet = (commit: number) => {
@@ -17,6 +25,6 @@ export function* walkCommits(graph: CommitGraph, from: Iterable<number>): Genera
   while (waiting.size > 0) {
     const commit = waiting.pop()
     yield commit
-    for (const parent of graph.parents(commit)) meet(parent)
+    if (!ends.has(commit)) for (const parent of graph.parents(commit)) meet(parent)
   }
 }

@@ -76,19 +76,6 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
     expect(await clone.resolve('FETCH_HEAD')).toBe(inner)
     await clone.fsck()
   })
-
-  test('what is not supported (yet) is refused in words or done, never ignored', async () => {
-    for (const option of ['--depth=1', '--filter=blob:none', '--filter=sparse:oid=main:x']) {
-      const copy = await world.init()
-      const fetched = await copy.try(...protocol, 'fetch', option, address, 'main')
-      if (fetched.status !== 0) expect(fetched.stderr).toMatch(/shallow|depth|filter/)
-      else if (option === '--depth=1') expect(await copy.git('rev-list', '--count', 'FETCH_HEAD')).toBe('1')
-      else
-        expect(fetched.stderr + (await copy.git('rev-list', '--objects', '--missing=print', 'FETCH_HEAD'))).toMatch(
-          /^\?|filtering not recognized/m,
-        )
-    }
-  })
 })
 
 describe('discovery', () => {

@@ -2,6 +2,7 @@
 
 export const ZERO_OID = '0'.repeat(40)
 export const FLUSH = Buffer.from('0000')
+export const DELIM = Buffer.from('0001')
 
 export function pktLine(data: string | Uint8Array): Buffer {
   const bytes = Buffer.from(data)

@@ -1,53 +1,73 @@
+import type { Oid } from '../../git/bytes/oid.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { type WrittenPack, writePack } from '../../git/pack/write-pack.ts'
+import { type AdvertisedRefs, resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { negotiateFrom } from '../../git/protocol/graph-negotiation.ts'
 import { errorLine } from '../../git/protocol/pkt-line.ts'
-import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
+import { resolveShallowUpdate } from '../../git/protocol/shallow-info.ts'
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protocol/side-band.ts'
-import { planFetch } from '../../git/walk/plan-fetch.ts'
+import { resolveWantedRefs } from '../../git/protocol/wanted-refs.ts'
+import { type FetchWish, planFetch } from '../../git/walk/plan-fetch.ts'
+import type { ShallowUpdate } from '../../git/walk/shallow-update.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import type { Mirror } from '../mirror.ts'
-import type { FetchForm } from './fetch-forms.ts'
+import type { FetchForm } from './fetch-form.ts'
 import { FLUSH_PACKET } from './git-request.ts'
 import { withProgress } from './progress.ts'
 
-/** Answers one round: acknowledgments, and the pack where it is time. Errors travel in the answer. */
+/** Answers one round: its head, and the pack where it is time. Errors travel in the answer. */
 export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGenerator<Uint8Array, void, undefined> {
-  let isInBand = false
+  let isInBand = fetch.isBandedFromStart
   try {
-    const { preamble } = fetch
-    if (preamble !== null) {
-      yield preamble
+    if (fetch.constantHead !== null) {
+      yield fetch.constantHead
       isInBand = true
     }
     const manifest = yield* mirrored(mirror, fetch, isInBand)
+    const refs = advertisedRefs(manifest)
     const packs = await withGraphs(await mirror.packs(manifest))
-    const objects = new PackedObjects(packs)
+    const objects = mirror.memory.enter(new PackedObjects(packs))
     const graph = RepositoryGraph.of(packs)
-    for (const oid of fetch.wants) {
+    const wantedRefs = resolveWantedRefs(fetch.wantRefs, refs)
+    const wants = [...fetch.wants, ...wantedRefs.map(({ target }) => target)]
+    for (const oid of wants) {
       if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
     }
-    const round = fetch.negotiate(negotiateFrom(graph, fetch.wants))
-    if (preamble === null) {
-      const writer = new PktLineWriter()
-      round.write(writer)
-      yield* writer.takeAll()
-    }
+    const update = resolveShallowUpdate(fetch.deepen, wants, graph, refs)
+    const round = fetch.negotiate(negotiateFrom(graph, wants))
+    if (fetch.constantHead === null) yield* fetch.encodeHead({ graph, round, update, wantedRefs })
     if (!round.sendsPack) return
-    if (preamble === null && fetch.packHeader !== null) yield fetch.packHeader
     isInBand = fetch.bandLimit !== null
-    const wish = { wants: fetch.wants, haves: round.commons, includeTags: fetch.includeTag ? manifest.refs : [] }
+    const wish = fetchWish(fetch, { wants, haves: round.commons, update, manifest })
     const { selection, client } = await planFetch(graph, wish, objects)
-    const options = { ofsDelta: fetch.ofsDelta, client: fetch.thinPack ? client : null, objects }
+    // What a filter has left out before is no base for a delta, and only the client knows what that was.
+    const isThin = fetch.thinPack && fetch.deepen.filter === null
+    const options = { ofsDelta: fetch.ofsDelta, client: isThin ? client : null, objects, memory: mirror.memory }
     yield* framedPack(writePack(packs, selection, options), fetch)
   } catch (error) {
     yield errorPacket(error, isInBand)
   }
+}
+
+function advertisedRefs({ refs, defaultBranch }: Manifest): AdvertisedRefs {
+  return { head: resolveHead(refs, defaultBranch), refs }
+}
+
+interface Agreed {
+  readonly wants: readonly Oid[]
+  readonly haves: readonly Oid[]
+  readonly update: ShallowUpdate | null
+  readonly manifest: Manifest
+}
+
+function fetchWish({ deepen, includeTag }: FetchForm, { wants, haves, update, manifest }: Agreed): FetchWish {
+  const { shallow, filter } = deepen
+  return { wants, haves, shallow, update, filter, includeTags: includeTag ? manifest.refs : [] }
 }
 
 /** Waits for a mirror that is still being filled, and tells how it goes where the client can be told. */

@@ -1,17 +1,21 @@
+import type { Oid } from '../../git/bytes/oid.ts'
+import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { readFetchRequest } from '../../git/protocol/fetch-request.ts'
 import { encodeLsRefs, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
+import { encodeObjectInfo, readObjectInfoRequest } from '../../git/protocol/object-info.ts'
 import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
-import { unsupportedDeepen, unsupportedFetch } from '../../git/protocol/unsupported.ts'
 import { readUploadRequest } from '../../git/protocol/upload-request.ts'
-import { readV2Command } from '../../git/protocol/v2-command.ts'
+import { readV2Command, type V2Command } from '../../git/protocol/v2-command.ts'
 import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { answerFetch } from './answer-fetch.ts'
-import { fetchFormV0, fetchFormV2 } from './fetch-forms.ts'
+import { fetchFormV0 } from './fetch-v0.ts'
+import { fetchFormV2 } from './fetch-v2.ts'
 import { emptyResponse, requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { logCost } from './log-cost.ts'
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request'
 const RESULT_TYPE = 'application/x-git-upload-pack-result'
@@ -27,26 +31,39 @@ export async function uploadPack(
   const { identity, entry } = await context.locate(actor, name)
   const mirror = new Mirror(context, identity, entry.rkey)
   const reader = new PktLineReader(requestBody(request))
-  if (parseGitProtocol(request.headers.get('Git-Protocol')) === 2) return answerV2(mirror, reader)
+  if (parseGitProtocol(request.headers.get('Git-Protocol')) === 2) {
+    const command = await readV2Command(reader)
+    return command === null ? emptyResponse(RESULT_TYPE) : answerCommand(mirror, reader, command)
+  }
   const wanted = await readUploadRequest(reader)
-  const refusal = unsupportedDeepen(wanted.deepen)
-  if (refusal !== null) throw new ProtocolError(refusal)
   if (wanted.wants.length === 0) return emptyResponse(RESULT_TYPE)
-  return streamedResponse(RESULT_TYPE, answerFetch(mirror, fetchFormV0(wanted)))
+  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV0(wanted))))
 }
 
-async function answerV2(mirror: Mirror, reader: PktLineReader): Promise<Response> {
-  const command = await readV2Command(reader)
-  if (command === null) return emptyResponse(RESULT_TYPE)
-  if (command.command === 'ls-refs') {
-    const wanted = await readLsRefsRequest(reader, command)
-    const manifest = await mirror.refsManifest()
-    const head = resolveHead(manifest.refs, manifest.defaultBranch)
-    return streamedResponse(RESULT_TYPE, encodeLsRefs(wanted, { head, refs: manifest.refs }))
+async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2Command): Promise<Response> {
+  switch (command.command) {
+    case 'ls-refs': {
+      const wanted = await readLsRefsRequest(reader, command)
+      const { refs, defaultBranch } = await mirror.refsManifest()
+      return streamedResponse(RESULT_TYPE, encodeLsRefs(wanted, { head: resolveHead(refs, defaultBranch), refs }))
+    }
+    case 'fetch': {
+      const wanted = await readFetchRequest(reader, command)
+      return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV2(wanted))))
+    }
+    case 'object-info': {
+      const wanted = await readObjectInfoRequest(reader, command)
+      return streamedResponse(RESULT_TYPE, encodeObjectInfo(wanted, await readSizes(mirror, wanted.oids)))
+    }
+    default:
+      throw new ProtocolError(`unknown command '${command.command}'`)
   }
-  if (command.command !== 'fetch') throw new ProtocolError(`unknown command '${command.command}'`)
-  const wanted = await readFetchRequest(reader, command)
-  const refusal = unsupportedFetch(wanted)
-  if (refusal !== null) throw new ProtocolError(refusal)
-  return streamedResponse(RESULT_TYPE, answerFetch(mirror, fetchFormV2(wanted)))
+}
+
+/** Sizes in bytes; null: the repository does not have the object. */
+async function readSizes(mirror: Mirror, oids: readonly Oid[]): Promise<Map<Oid, number | null>> {
+  const objects = new PackedObjects(await mirror.packs(await mirror.completeManifest()))
+  const sizes = new Map<Oid, number | null>()
+  for (const oid of oids) sizes.set(oid, (await objects.stat(oid))?.size ?? null)
+  return sizes
 }

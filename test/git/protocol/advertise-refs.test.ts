@@ -15,8 +15,8 @@ const REFS: AdvertisedRef[] = [
   { name: 'refs/tags/v1', target: oid(3), peeled: oid(1) },
 ]
 const UPLOAD =
-  'multi_ack thin-pack side-band side-band-64k ofs-delta no-progress include-tag multi_ack_detailed ' +
-  'allow-tip-sha1-in-want allow-reachable-sha1-in-want no-done'
+  'multi_ack thin-pack side-band side-band-64k ofs-delta shallow deepen-since deepen-not deepen-relative no-progress ' +
+  'include-tag multi_ack_detailed allow-tip-sha1-in-want allow-reachable-sha1-in-want no-done filter'
 const IDENTITY = 'object-format=sha1 agent=skein/0.1'
 const RECEIVE = 'report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options'
 
@@ -65,9 +65,10 @@ describe('upload-pack', () => {
           'version 2\n',
           'agent=skein/0.1\n',
           'ls-refs=unborn\n',
-          'fetch=wait-for-done\n',
+          'fetch=shallow wait-for-done filter ref-in-want sideband-all\n',
           'server-option\n',
           'object-format=sha1\n',
+          'object-info\n',
           null,
         ),
       ),

@@ -33,7 +33,6 @@ describe('v2', () => {
     includeTag: false,
     ofsDelta: false,
     sidebandAll: false,
-    packfileUris: [],
     deepen,
     ...change,
   })
@@ -88,6 +87,13 @@ describe('v0', () => {
     deepen,
     haves,
     done,
+    asksForEnds: false,
+  })
+
+  it('says nothing yet to a client that only asks where its history will end', () => {
+    const round = negotiateV0({ ...request('multi_ack_detailed', []), asksForEnds: true }, never)
+    expect(round.sendsPack).toBe(false)
+    expect(lines(round)).toBe('')
   })
 
   it.each<[string, UploadRequest, NegotiationStore, string[], boolean]>([

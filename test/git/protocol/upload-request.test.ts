@@ -22,6 +22,7 @@ it('reads wants, capabilities and haves', async () => {
     deepen: { shallow: [], depth: null, relative: false, since: null, not: [], filter: null },
     haves: [oid(3), oid(4)],
     done: false,
+    asksForEnds: false,
   })
 })
 
@@ -40,7 +41,24 @@ it('reads what is asked of shallow history', async () => {
   const request = await readUploadRequest(
     readerOf(wire(`want ${oid(1)}`, `shallow ${oid(2)}`, 'deepen 1', null, 'done')),
   )
-  expect(request.deepen).toMatchObject({ shallow: [oid(2)], depth: 1 })
+  expect(request.deepen).toMatchObject({ shallow: [oid(2)], depth: 1, relative: false })
+})
+
+it('takes deepen-relative for a capability, and no filter that was not negotiated', async () => {
+  const request = await readUploadRequest(
+    readerOf(wire(`want ${oid(1)} deepen-relative filter`, 'deepen 3', 'filter blob:none', null, 'done')),
+  )
+  expect(request.deepen).toMatchObject({ depth: 3, relative: true, filter: { blobLimit: 0 } })
+  await expect(readUploadRequest(readerOf(wire(`want ${oid(1)}`, 'filter blob:none', null, 'done')))).rejects.toThrow(
+    'filter was not negotiated',
+  )
+})
+
+it('tells a body that ends after the wants from a round without haves', async () => {
+  const ends = await readUploadRequest(readerOf(wire(`want ${oid(1)}`, 'deepen 1', null)))
+  expect(ends).toMatchObject({ asksForEnds: true, haves: [], done: false })
+  const round = await readUploadRequest(readerOf(wire(`want ${oid(1)}`, 'deepen 1', null, null)))
+  expect(round).toMatchObject({ asksForEnds: false, haves: [], done: false })
 })
 
 it('takes a probe', async () => {

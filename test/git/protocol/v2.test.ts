@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type AdvertisedRef, resolveHead } from '../../../git/protocol/advertised-refs.ts'
 import { readFetchRequest } from '../../../git/protocol/fetch-request.ts'
 import { encodeLsRefs, readLsRefsRequest } from '../../../git/protocol/ls-refs.ts'
+import { encodeObjectInfo, readObjectInfoRequest } from '../../../git/protocol/object-info.ts'
 import { ProtocolError } from '../../../git/protocol/protocol-error.ts'
-import { unsupportedFetch } from '../../../git/protocol/unsupported.ts'
 import { readV2Command } from '../../../git/protocol/v2-command.ts'
 import { concat, oid, readerOf, text, wire } from './wire.ts'
 
@@ -123,34 +123,28 @@ describe('fetch', () => {
       includeTag: true,
       ofsDelta: true,
       sidebandAll: false,
-      packfileUris: [],
       deepen: { shallow: [], depth: null, relative: false, since: null, not: [], filter: null },
     })
-    expect(unsupportedFetch(request)).toBeNull()
   })
 
   it.each([
-    [['deepen 1'], { depth: 1 }, 'shallow clones'],
-    [['deepen 3', 'deepen-relative'], { depth: 3, relative: true }, 'shallow clones'],
+    [['deepen 1'], { depth: 1, relative: false }],
+    [['deepen 3', 'deepen-relative'], { depth: 3, relative: true }],
     [
-      ['deepen-since 1700000000', 'deepen-not refs/heads/x'],
-      { since: 1_700_000_000, not: ['refs/heads/x'] },
-      'shallow',
+      ['deepen-since 1700000000', 'deepen-not refs/heads/x', 'deepen-not y'],
+      { since: 1_700_000_000, not: ['refs/heads/x', 'y'] },
     ],
-    [[`shallow ${oid(5)}`], { shallow: [oid(5)] }, 'shallow clone'],
-    [['filter blob:none'], { filter: 'blob:none' }, '--filter'],
-  ])('reads %j, and has words for it', async (lines, deepen, words) => {
+    [[`shallow ${oid(5)}`], { shallow: [oid(5)] }],
+    [['filter tree:2'], { filter: { treeDepth: 2 } }],
+  ])('reads %j', async (lines, deepen) => {
     const request = await readFetch(`want ${oid(1)}`, ...lines)
     expect(request.deepen).toMatchObject(deepen)
-    expect(unsupportedFetch(request)).toContain(words)
   })
 
-  it.each(['want-ref refs/heads/main', 'sideband-all', 'packfile-uris https,http'])(
-    'has words for %j',
-    async (line) => {
-      expect(unsupportedFetch(await readFetch(line))).toMatch(/is not supported/)
-    },
-  )
+  it('reads refs that are wanted by name, each once', async () => {
+    const request = await readFetch('want-ref refs/heads/main', 'want-ref HEAD', 'want-ref HEAD', 'sideband-all')
+    expect(request).toMatchObject({ wantRefs: ['refs/heads/main', 'HEAD'], sidebandAll: true })
+  })
 
   it.each([
     ['want', "expected an object id after 'want', got ''"],
@@ -162,6 +156,9 @@ describe('fetch', () => {
     ['deepen-since ', 'invalid deepen-since '],
     ['done ', "unexpected line: 'done '"],
     ['nonsense', "unexpected line: 'nonsense'"],
+    ['packfile-uris https', "unexpected line: 'packfile-uris https'"],
+    ['filter sparse:oid=main:x', "filter 'sparse:oid=main:x' is not supported"],
+    ['filter', "invalid filter-spec ''"],
   ])('refuses %j', async (line, message) => {
     await expect(readFetch(line)).rejects.toThrow(new ProtocolError(message))
   })
@@ -175,5 +172,32 @@ describe('fetch', () => {
     const reader = readerOf(wire('command=fetch', 1, `want ${oid(1)}`))
     const command = (await readV2Command(reader))!
     await expect(readFetchRequest(reader, command)).rejects.toThrow('the request is cut off')
+  })
+})
+
+describe('object-info', () => {
+  const read = async (...lines: string[]) => {
+    const reader = readerOf(wire('command=object-info', 1, ...lines, null))
+    return readObjectInfoRequest(reader, (await readV2Command(reader))!)
+  }
+
+  it('tells sizes, and leaves the place of one that is absent empty', async () => {
+    const request = await read('size', `oid ${oid(1)}\n`, `oid ${oid(2)}`)
+    const sizes = new Map([
+      [oid(1), 42],
+      [oid(2), null],
+    ])
+    expect(text(encodeObjectInfo(request, sizes))).toBe(text(wire('size', `${oid(1)} 42`, `${oid(2)} `, null)))
+  })
+
+  it('tells that objects were asked for, and nothing of them, if nothing was', async () => {
+    expect(text(encodeObjectInfo(await read(`oid ${oid(1)}`), new Map()))).toBe(text(wire(oid(1), null)))
+  })
+
+  it.each([
+    ['type', "object-info: unexpected line: 'type'"],
+    ['oid abc', "expected an object id after 'oid', got 'abc'"],
+  ])('refuses %j', async (line, message) => {
+    await expect(read(line)).rejects.toThrow(new ProtocolError(message))
   })
 })
