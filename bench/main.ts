@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
 import { benchConcurrent } from './concurrent.ts'
 import { benchFetch } from './fetch.ts'
+import { benchFuzz } from './fuzz.ts'
 import { benchGrowth } from './growth.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
@@ -11,6 +12,8 @@ import { formatJson, formatTable, type Report } from './report.ts'
 
 const DEFAULT_CLIENTS = 20
 const DEFAULT_REFS = 20_000
+const DEFAULT_INPUTS = 1_000_000
+const DEFAULT_SEED = 1
 
 interface BenchOptions {
   /** Empty for benches that need none. */
@@ -18,6 +21,8 @@ interface BenchOptions {
   readonly rounds: number
   readonly clients: number
   readonly count: number
+  readonly inputs: number
+  readonly seed: number
 }
 
 interface Bench {
@@ -38,6 +43,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     run: benchGrowth,
   },
   concurrent: { summary: 'many clones at once, and ten pushes to ten branches at once', run: benchConcurrent },
+  fuzz: { summary: 'nearly right packs, objects and requests by the million', needsRepository: false, run: benchFuzz },
   memory: {
     summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',
     needsRepository: false,
@@ -55,6 +61,8 @@ ${Object.entries(BENCHES)
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
   --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
   --count N    how many refs (refs; default ${DEFAULT_REFS})
+  --inputs N   how many inputs (fuzz; default ${DEFAULT_INPUTS})
+  --seed N     which inputs (fuzz; default ${DEFAULT_SEED})
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -76,6 +84,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
         clients: { type: 'string', default: String(DEFAULT_CLIENTS) },
         count: { type: 'string', default: String(DEFAULT_REFS) },
+        inputs: { type: 'string', default: String(DEFAULT_INPUTS) },
+        seed: { type: 'string', default: String(DEFAULT_SEED) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -90,7 +100,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     const repository = values.repo ?? ''
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
-    const number = (option: 'rounds' | 'clients' | 'count', least: number) => {
+    const number = (option: 'rounds' | 'clients' | 'count' | 'inputs' | 'seed', least: number) => {
       const value = Number(values[option])
       if (!Number.isInteger(value) || value < least) throw new Error(`--${option} takes a number from ${least} up.`)
       return value
@@ -102,6 +112,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       rounds: number('rounds', DEFAULT_ROUNDS),
       clients: number('clients', 1),
       count: number('count', 3),
+      inputs: number('inputs', 1),
+      seed: number('seed', 0),
     }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)

@@ -3,7 +3,7 @@ import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import { type ObjectType, TAG } from '../object/object-type.ts'
 import { findPlace, makePlace, type Place } from '../pack/object-place.ts'
 import type { CommitGraph } from './commit-graph.ts'
-import { EXTERNAL_REFERENCE, type PackGraph } from './pack-graph.ts'
+import { EXTERNAL_REFERENCE, type PackGraph, PackGraphError } from './pack-graph.ts'
 import type { KnownPack } from './pack-handle.ts'
 
 /** The number of no commit. */
@@ -284,16 +284,20 @@ export class RepositoryGraph implements CommitGraph {
   #recomputeGenerations(): void {
     this.#isMixed = true
     const generations = this.#generations.fill(0)
+    /** Commits whose parents are being looked at. */
+    const open = new Uint8Array(this.size)
     const stack: number[] = []
     for (let commit = 0; commit < this.size; commit++) {
       if (generations[commit] !== 0) continue
       stack.push(commit)
       for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+        open[top] = 1
         let largest = 0
         const depth = stack.length
         for (const parent of this.parents(top)) {
-          if (generations[parent] === 0) stack.push(parent)
-          else largest = Math.max(largest, generations[parent]!)
+          if (generations[parent] !== 0) largest = Math.max(largest, generations[parent]!)
+          else if (open[parent] === 0) stack.push(parent)
+          else throw new PackGraphError('a commit is its own ancestor')
         }
         if (stack.length > depth) continue
         generations[top] = largest + 1

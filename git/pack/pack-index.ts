@@ -70,6 +70,7 @@ export class PackIndex {
     this.#ranks = new Uint32Array(buffer, byteOffset + layout.ranks, layout.entries)
     this.#ordinals = new Uint32Array(buffer, byteOffset + layout.ordinals, layout.ids)
     this.#fanout = new Uint32Array(buffer, byteOffset + layout.fanout, FANOUT)
+    checkFanout(this.#fanout, layout.ids)
     this.#oids = new Uint8Array(buffer, byteOffset + layout.oids, layout.ids * OID_BYTES)
     this.#external = new Uint8Array(buffer, byteOffset + layout.external, layout.externals * OID_BYTES)
     this.#types = new Uint8Array(buffer, byteOffset + layout.types, layout.entries)
@@ -146,6 +147,16 @@ export class PackIndex {
   }
 }
 
+/** Whoever searches goes by it: one that does not ascend to the number of ids leads out of the table, or in circles. */
+function checkFanout(fanout: Uint32Array, ids: number): void {
+  let before = 0
+  for (const end of fanout) {
+    if (end < before) throw new PackIndexError('index is not in order')
+    before = end
+  }
+  if (before !== ids) throw new PackIndexError('index does not list all of its ids')
+}
+
 /** What {@link writePackIndex} is given: one value an entry, in pack order. */
 export interface PackIndexTables {
   readonly packSize: number
@@ -209,8 +220,9 @@ function sortByOid(oids: Uint8Array, entries: number): Uint32Array {
   const sorted = new Uint32Array(entries)
   for (let entry = 0; entry < entries; entry++) sorted[starts[prefixOf(entry)]!++] = entry
   for (let prefix = 0; prefix < 65536; prefix++) {
-    const bucket = sorted.subarray(ends[prefix], ends[prefix + 1])
-    if (bucket.length > 1) bucket.sort((a, b) => compareOids(oids, a * OID_BYTES, oids, b * OID_BYTES) || a - b)
+    const [start, end] = [ends[prefix]!, ends[prefix + 1]!]
+    if (end - start < 2) continue
+    sorted.subarray(start, end).sort((a, b) => compareOids(oids, a * OID_BYTES, oids, b * OID_BYTES) || a - b)
   }
   return sorted
 }
