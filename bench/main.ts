@@ -1,22 +1,37 @@
 import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
+import { benchGrowth } from './growth.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
+import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
 
 interface BenchOptions {
+  /** Empty for benches that need none. */
   readonly repository: string
   readonly rounds: number
 }
 
 interface Bench {
   readonly summary: string
+  /** Whether the history comes from a repository. Default true. */
+  readonly needsRepository?: boolean
   readonly run: (options: BenchOptions) => Promise<Report>
 }
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
   clone: { summary: 'the same history cloned from both', run: benchClone },
+  growth: {
+    summary: 'one small push and its fetch, after 1, 100 and 2,000 pushes to one repository',
+    needsRepository: false,
+    run: benchGrowth,
+  },
+  memory: {
+    summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',
+    needsRepository: false,
+    run: benchMemory,
+  },
 }
 
 const USAGE = `npm run bench -- <name> --repo DIR [options]
@@ -58,10 +73,11 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (name === undefined || !Object.hasOwn(BENCHES, name))
       throw new Error(name === undefined ? 'Which bench?' : `There is no bench ${name}.`)
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
-    if (values.repo === undefined) throw new Error(`${name} needs --repo DIR.`)
+    const repository = values.repo ?? ''
+    if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
     const rounds = Number(values.rounds)
     if (!Number.isInteger(rounds) || rounds < DEFAULT_ROUNDS) throw new Error(`--rounds ${values.rounds} is too few.`)
-    return { name, json: values.json, repository: values.repo, rounds }
+    return { name, json: values.json, repository, rounds }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)
     process.exit(2)

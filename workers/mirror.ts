@@ -1,11 +1,13 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from '../durable-objects/repository/answers.ts'
 import type { Repository } from '../durable-objects/repository/repository.ts'
+import { MemoryAccount } from '../git/bytes/memory-account.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
 import type { Manifest } from '../storage/manifest.ts'
 import { ManifestCache } from '../storage/manifest-cache.ts'
 import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
+import { CountedReader } from '../storage/packs/pack-reader.ts'
 import { ObjectGoneError } from '../storage/packs/r2-range.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
@@ -22,13 +24,18 @@ export type MirrorRole = 'reader' | 'writer'
 export class Mirror {
   readonly address: RepositoryAddress
   readonly stub: DurableObjectStub<Repository>
+  /** Of the buffers that the request holds. */
+  readonly memory = new MemoryAccount()
   readonly #context: RequestContext
+  readonly #reader: CountedReader
+  #packsOpened = 0
   readonly #actor: string
   readonly #role: MirrorRole
   #isRestoring = false
 
   constructor(context: RequestContext, identity: Identity, rkey: string, role: MirrorRole = 'reader') {
     this.#context = context
+    this.#reader = new CountedReader(context.environment.PACKS)
     this.#role = role
     this.#actor = identity.handle ?? identity.did
     this.address = { did: identity.did, rkey, pds: identity.pds }
@@ -126,9 +133,20 @@ export class Mirror {
     }
   }
 
-  packs(manifest: Manifest): Promise<OpenPack[]> {
-    const { PACKS } = this.#context.environment
-    return openPacks(PACKS, manifest.did, manifest.rkey, manifest.packs, () => this.#restoreSoon())
+  async packs(manifest: Manifest): Promise<OpenPack[]> {
+    this.#packsOpened = manifest.packs.length
+    const { did, rkey } = manifest
+    const packs = await openPacks(this.#reader, did, rkey, manifest.packs, () => this.#restoreSoon())
+    for (const { data } of packs) this.memory.enter(data)
+    return packs
+  }
+
+  /**
+   * What the request has cost so far: packs of the manifest that it went by, requests to R2 to read them, and the most
+   * that it held in buffers, in bytes.
+   */
+  get cost(): { readonly packs: number; readonly r2Reads: number; readonly peakBytes: number } {
+    return { packs: this.#packsOpened, r2Reads: this.#reader.reads, peakBytes: this.memory.peak }
   }
 
   /** For who comes next: this request may be in the middle of its answer. */

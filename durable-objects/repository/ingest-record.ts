@@ -15,6 +15,8 @@ export interface IngestDeps {
   readonly store: MirrorStore
   readonly client: PdsClient
   readonly bucket: R2Bucket
+  /** Makes few packs of many; called after each that is taken in. */
+  merge(): Promise<void>
   log(event: string, fields: Record<string, unknown>): void
 }
 

@@ -26,6 +26,7 @@ export async function ingestWanted(
     for (const [i, pack] of wanted.entries()) {
       const label = wanted.length === 1 ? 'Mirroring' : `Mirroring pack ${i + 1}/${wanted.length}`
       await ingestOrBreak(deps, address, pack, isLastTry, percentages(label, onProgress))
+      await deps.merge()
     }
     const left = store.packs('wanted')
     isLastTry = left.length === wanted.length && left.every(({ id }, i) => id === wanted[i]!.id)

@@ -13,7 +13,10 @@ export async function deleteLeftovers(
   address: RepositoryAddress,
   now: number,
 ): Promise<void> {
-  const isNeeded = (key: string) => ['wanted', 'ready'].includes(store.packState(packIdOf(key)) ?? '')
+  const isNeeded = (key: string) => {
+    const id = packIdOf(key)
+    return ['wanted', 'ready'].includes(store.packState(id) ?? '') || store.merges.isSuperseded(id)
+  }
   await deleteObjects(bucket, address, ({ key, uploaded }) => {
     return uploaded.getTime() < now - LEFTOVER_AFTER && !isNeeded(key)
   })

@@ -3,7 +3,10 @@ import { listObjects } from '../../storage/packs/list-objects.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
 
-/** Ids of the packs that readers are told of, and of which a file is not in R2. */
+/**
+ * Ids of the packs that readers are told of, and of which a file is not in R2; of those that the mirror has made, also
+ * the account's packs that are in them.
+ */
 export async function findLostPacks(
   bucket: R2Bucket,
   store: MirrorStore,
@@ -14,5 +17,6 @@ export async function findLostPacks(
   const keys = new Set<string>()
   for await (const objects of listObjects(bucket, did, rkey)) for (const { key } of objects) keys.add(key)
   const isLost = (id: string) => Object.values(packKeys(did, rkey, id)).some((key) => !keys.has(key))
-  return new Set(ready.map(({ id }) => id).filter(isLost))
+  const lost = ready.map(({ id }) => id).filter(isLost)
+  return new Set([...lost, ...store.merges.partsOf(lost)])
 }

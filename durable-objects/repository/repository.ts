@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
+import { TidClock } from '../../atproto/records/tid.ts'
 import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
-import { packKeys } from '../../storage/packs/pack-keys.ts'
+import { mergedPackId, packKeys } from '../../storage/packs/pack-keys.ts'
 import type { Environment } from '../environment.ts'
 import { log } from '../log.ts'
 import { createPdsClient } from '../pds-clients.ts'
@@ -13,10 +14,12 @@ import type {
   RepositoryAddress,
   WriterView,
 } from './answers.ts'
+import { doChores, nextChore, retryChores } from './chores.ts'
 import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
 import { findLostPacks } from './lost-packs.ts'
+import { type MergeDeps, mergeMany } from './merge-newest.ts'
 import { type ReadRange, readAccount } from './read-account.ts'
 
 /** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
@@ -36,6 +39,8 @@ export class Repository extends DurableObject<Environment> {
   #ingesting: Promise<void> | null = null
   /** When the account was last asked, whether or not it answered. */
   #askedAt = 0
+  #choreFailures = 0
+  readonly #tids = new TidClock()
 
   constructor(context: DurableObjectState, environment: Environment) {
     super(context, environment)
@@ -69,7 +74,7 @@ export class Repository extends DurableObject<Environment> {
   /** Takes in what is wanted, if nobody does yet, and tells how it goes: lines of JSON, see `IngestNews`. */
   ingest(address: RepositoryAddress): ReadableStream<Uint8Array> {
     const news = this.#followers.follow()
-    this.ctx.waitUntil(this.#ingest(address))
+    this.ctx.waitUntil(this.#ingest(address).then(() => this.#wakeForChores()))
     return news
   }
 
@@ -91,11 +96,42 @@ export class Repository extends DurableObject<Environment> {
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
+    this.ctx.waitUntil(this.#wakeForChores())
   }
 
   override async alarm(): Promise<void> {
     const head = this.#store.head()
-    if (head !== null) await this.#ingest(head)
+    if (head === null) return
+    await this.#ingest(head)
+    await this.#doChores(head)
+  }
+
+  async #doChores(address: RepositoryAddress): Promise<void> {
+    try {
+      await doChores(this.#mergeDeps(), address, Date.now())
+      this.#choreFailures = 0
+      await this.#wakeForChores()
+    } catch (error) {
+      log('chores-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
+      await this.#wakeAt(retryChores(++this.#choreFailures, Date.now()))
+    }
+  }
+
+  #mergeDeps(): MergeDeps {
+    const newId = () => mergedPackId(this.#tids.next(this.#store.newestPack() ?? undefined))
+    return { store: this.#store, bucket: this.env.PACKS, newId, log }
+  }
+
+  async #wakeForChores(): Promise<void> {
+    const time = nextChore(this.#store, Date.now())
+    if (time !== null) await this.#wakeAt(time)
+  }
+
+  /** There is one alarm: it goes off at the earliest of the times that were asked for. */
+  async #wakeAt(time: number): Promise<void> {
+    const { storage } = this.ctx
+    const earliest = await storage.getAlarm()
+    if (earliest === null || earliest > time) await storage.setAlarm(time)
   }
 
   /** One reading at a time; those who come meanwhile share it, unless they need all where it lists what is newer. */
@@ -137,7 +173,7 @@ export class Repository extends DurableObject<Environment> {
     )
     if (outcome.state === 'gone') await this.#forget(address)
     // Whoever had it read may go away without having it filled.
-    if (!this.#store.isComplete()) await this.#resumeLater(resumePause(0)!)
+    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) this.ctx.waitUntil(this.#sweep(address))
     return outcome
   }
@@ -171,18 +207,13 @@ export class Repository extends DurableObject<Environment> {
       client: createPdsClient(this.env, address.pds),
       bucket: this.env.PACKS,
       log,
+      merge: () => mergeMany(this.#mergeDeps(), address),
       readAll: () => this.#read(address, 'all'),
       restore: () => this.restore(address),
-      resumeLater: (pause: number) => this.#resumeLater(pause),
+      resumeLater: (pause: number) => this.#wakeAt(Date.now() + pause),
     }
     const last = await fillMirror(deps, address, (progress) => this.#followers.tell({ progress }))
     this.#followers.tell(last)
-  }
-
-  /** An alarm that is set already comes first. */
-  async #resumeLater(pause: number): Promise<void> {
-    const { storage } = this.ctx
-    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + pause)
   }
 
   /** The record is gone: so is its mirror. */

@@ -18,6 +18,10 @@ export class ByteCache<T extends { readonly byteLength: number } = Uint8Array> {
     return this.#arrays.held
   }
 
+  clear(): void {
+    this.#arrays.clear()
+  }
+
   get(key: number): T | undefined {
     return this.#arrays.get(key)
   }

@@ -9,6 +9,10 @@ export class GrowingUint32 {
   #table = new Uint32Array(INITIAL_LENGTH)
   #length = 0
 
+  get heldBytes(): number {
+    return this.#table.byteLength
+  }
+
   get length(): number {
     return this.#length
   }
@@ -44,6 +48,10 @@ export class GrowingFloat64 {
   #table = new Float64Array(INITIAL_LENGTH)
   #length = 0
 
+  get heldBytes(): number {
+    return this.#table.byteLength
+  }
+
   get length(): number {
     return this.#length
   }
@@ -74,6 +82,10 @@ export class GrowingFloat64 {
 export class GrowingBytes {
   #bytes = new Uint8Array(INITIAL_LENGTH)
   #length = 0
+
+  get heldBytes(): number {
+    return this.#bytes.byteLength
+  }
 
   get length(): number {
     return this.#length

@@ -19,6 +19,11 @@ export class LruCache<K, V> {
     return this.#held
   }
 
+  clear(): void {
+    this.#values.clear()
+    this.#held = 0
+  }
+
   get(key: K): V | undefined {
     const value = this.#values.get(key)
     if (value !== undefined) {

@@ -8,6 +8,10 @@ export class NumberTable {
   }
 
   /** All numbers from here on have the value 0. */
+  get heldBytes(): number {
+    return this.#values.byteLength
+  }
+
   get length(): number {
     return this.#values.length
   }

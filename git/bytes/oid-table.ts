@@ -33,6 +33,10 @@ export class OidTable {
     return this.#size
   }
 
+  get heldBytes(): number {
+    return this.#bytes.byteLength + this.#slots.byteLength
+  }
+
   /** The number of the id at `at` of `bytes`, or -1 if it has none. @throws {@link CrowdedOidsError} */
   find(bytes: Uint8Array, at = 0): number {
     const number = this.#slots[this.#slotOf(bytes, at)]!
@@ -62,6 +66,11 @@ export class OidTable {
   /** The raw id with this number, as a view that a later `intern` may leave behind: copy it to keep it. */
   bytesAt(number: number): Uint8Array {
     return this.#bytes.subarray(number * OID_BYTES, (number + 1) * OID_BYTES)
+  }
+
+  /** All raw ids in the order of their numbers. */
+  bytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#size * OID_BYTES)
   }
 
   /** Copies the raw id with this number to `at` of `target`. */

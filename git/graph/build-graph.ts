@@ -1,4 +1,5 @@
 import { GrowingUint32 } from '../bytes/growing.ts'
+import type { MemoryAccount } from '../bytes/memory-account.ts'
 import { NumberTable } from '../bytes/number-table.ts'
 import { type Oid, oidToBytes } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
@@ -23,6 +24,8 @@ export interface KnownObjects {
 }
 
 export interface GraphInput {
+  /** Where the buffers held are entered. */
+  readonly memory?: MemoryAccount
   readonly links: ObjectLinks
   readonly ids: EntryIds
   /** Types of the entries. */
@@ -47,7 +50,11 @@ export interface BuiltGraph {
  * @throws {@link PackError} if that takes more than it may.
  */
 export async function buildGraph(input: GraphInput): Promise<BuiltGraph> {
-  return new GraphBuilder(input).build()
+  const builder = new GraphBuilder(input)
+  input.memory?.enter(builder)
+  const graph = await builder.build()
+  input.memory?.check()
+  return graph
 }
 
 class GraphBuilder {
@@ -88,6 +95,12 @@ class GraphBuilder {
     this.#listedTrees = new NumberTable(numbers)
     this.#trees = new TreeLoader(links.trees, ids, objects, known?.objects ?? null)
     this.#newObjects = new NewObjects(this.#trees, numbers, (number, isTree) => this.#list(number, isTree))
+  }
+
+  get heldBytes(): number {
+    const tables = [this.#generations, this.#expected, this.#listedTrees, this.#listed, this.#newObjects]
+    const arrays = this.#commits.byteLength + this.#commitOf.byteLength
+    return tables.reduce((sum, { heldBytes }) => sum + heldBytes, arrays)
   }
 
   async build(): Promise<BuiltGraph> {

@@ -1,3 +1,4 @@
+import type { MemoryAccount } from '../bytes/memory-account.ts'
 import { type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { checkTree } from '../object/check-tree.ts'
@@ -18,6 +19,8 @@ import { TreeChildren } from './tree-children.ts'
 export type IngestPhase = 'receiving' | 'resolving'
 
 export interface IngestOptions {
+  /** Where the buffers held are entered, and added up as the work goes on. */
+  readonly memory?: MemoryAccount
   /** The pack as it arrives. */
   readonly chunks: AsyncIterable<Uint8Array>
   /** Called once all chunks have been taken: the same bytes, for a second look. */
@@ -77,6 +80,12 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
   const ids = new EntryIds()
   const links = new ObjectLinks(ids.table, new TreeChildren(ids.table, limits.keptTreeEntries))
   const deltas = new KeptDeltas(limits.keptDeltaBytes)
+  const { memory } = options
+  for (const holder of [ids, links, deltas]) memory?.enter(holder)
+  const report = (phase: IngestPhase, done: number, total: number) => {
+    memory?.check()
+    options.onProgress?.(phase, done, total)
+  }
   const visitor: ObjectVisitor = {
     object(ordinal, type, oid, bytes) {
       if (options.strict && type === TREE) {
@@ -97,8 +106,9 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
   const scan = await scanPack(options.chunks, {
     visitor,
     keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
-    onProgress: (done, total) => options.onProgress?.('receiving', done, total),
+    onProgress: (done, total) => report('receiving', done, total),
     limits,
+    ...(memory === undefined ? {} : { memory }),
   })
   const pack = await options.reopen()
   const store = options.known?.objects ?? null
@@ -109,8 +119,9 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     deltas,
     store,
     visitor,
-    onProgress: (done, total) => options.onProgress?.('resolving', done, total),
+    onProgress: (done, total) => report('resolving', done, total),
     limits,
+    ...(memory === undefined ? {} : { memory }),
   })
   const index = writePackIndex({
     ...resolved,
@@ -124,6 +135,7 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     types: resolved.types,
     objects: new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }),
     known: options.known,
+    ...(memory === undefined ? {} : { memory }),
   })
   if (options.strict && graph.mistyped.length > 0) throw new ForbiddenObjectError(graph.mistyped[0]!)
   return {

@@ -25,6 +25,10 @@ export class NewObjects {
   #compared = 0
 
   /** @param list is given each new object of a comparison once. */
+  get heldBytes(): number {
+    return this.#old.heldBytes + this.#listed.heldBytes + this.#met.heldBytes
+  }
+
   constructor(trees: TreeLoader, numbers: number, list: (number: number, isTree: boolean) => void) {
     this.#trees = trees
     this.#list = list

@@ -25,6 +25,11 @@ export class CommitTable {
     return this.ordinals.length
   }
 
+  get heldBytes(): number {
+    const tables = [this.ordinals, this.trees, this.times, this.#parents, this.#parentEnds]
+    return tables.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
+  }
+
   /** The parents of a commit in their order, as a view. */
   parents(commit: number): Uint32Array {
     return this.#parents
@@ -87,6 +92,12 @@ export class ObjectLinks {
       parent: (oid) => this.#parents.push(ids.intern(oid)),
     }
     this.trees = trees
+  }
+
+  get heldBytes(): number {
+    const { commits, tags, trees } = this
+    const ofTags = tags.ordinals.heldBytes + tags.targets.heldBytes + tags.types.heldBytes
+    return commits.heldBytes + ofTags + trees.heldBytes
   }
 
   /** Takes in one object. `bytes` is not kept. @throws {@link PackError} where there are too many links. */

@@ -1,3 +1,4 @@
+import { LruCache } from '../bytes/lru-cache.ts'
 import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import { type ObjectType, TAG } from '../object/object-type.ts'
 import { findPlace, makePlace, type Place } from '../pack/object-place.ts'
@@ -8,8 +9,10 @@ import type { KnownPack } from './pack-handle.ts'
 /** The number of no commit. */
 export const NO_COMMIT = -1
 
-/** Graphs made before, by the graph of their newest pack: kept as long as that is. */
-const made = new WeakMap<PackGraph, RepositoryGraph>()
+/** Bytes of the graphs that are kept, with those of the packs' files that they hold on to. The last one stays in any case. */
+const KEPT_BYTES = 32 * 1024 * 1024
+/** Graphs made before, by the graph of their oldest pack: one a repository. */
+const made = new LruCache<PackGraph, RepositoryGraph>(KEPT_BYTES, (graph) => graph.heldBytes)
 
 /**
  * The commits of several packs as one graph: about 24 bytes a commit and 4 a parent, beside the packs' own files.
@@ -32,39 +35,44 @@ export class RepositoryGraph implements CommitGraph {
   readonly #missingParents: Map<number, Oid[]>
   /** By pack: the places of the objects that its graph calls external; found when first asked for. */
   readonly #externals: Float64Array[] = []
+  #isMixed = false
 
   /**
-   * The graph of these packs, oldest first. One that was made of them, or of the first of them, is used again: a new
-   * push costs what it brings.
+   * The graph of these packs, oldest first. What was made for the first of them is used again: a new push costs what it
+   * brings, and a merge of packs what was merged.
    */
   static of(packs: readonly KnownPack[]): RepositoryGraph {
-    const older = findMade(packs)
-    if (older?.packs.length === packs.length) return older
+    const [oldest] = packs
+    if (oldest === undefined) return new RepositoryGraph([])
+    const before = made.get(oldest.graph)
+    const same = before === undefined ? 0 : countSame(before.packs, packs)
+    if (same === packs.length && same === before?.packs.length) return before
     // The packs' bytes belong to a request, and are not to be kept.
     const known = packs.map(({ index, graph }) => ({ index, graph }))
-    const graph = older === null ? new RepositoryGraph(known) : older.extend(known.slice(older.packs.length))
-    const newest = packs.at(-1)
-    if (newest !== undefined) made.set(newest.graph, graph)
+    const graph = before?.replaceFrom(same, known.slice(same)) ?? new RepositoryGraph(known)
+    made.set(oldest.graph, graph)
     return graph
   }
 
   /**
    * @param packs oldest first
-   * @param older a graph of the first of these packs, whose work is used again
+   * @param older a graph whose work is used again
+   * @param first how many of the first packs are the same in it
    */
-  constructor(packs: readonly KnownPack[], older: RepositoryGraph | null = null) {
+  constructor(packs: readonly KnownPack[], older: RepositoryGraph | null = null, first = 0) {
     this.packs = packs
-    const first = older?.packs.length ?? 0
     const added = packs.slice(first)
-    const commits = added.reduce((sum, { graph }) => sum + graph.commits, older?.size ?? 0)
-    const parents = added.reduce((sum, { graph }) => sum + countParents(graph), older?.parentCount ?? 0)
-    this.#starts = older === null ? [0] : [...older.#starts]
-    this.#locals = grown(new Uint32Array(commits), older === null ? null : older.#locals)
-    this.#times = grown(new Float64Array(commits), older === null ? null : older.#times)
-    this.#generations = grown(new Uint32Array(commits), older === null ? null : older.#generations)
-    this.#parentEnds = grown(new Uint32Array(commits), older === null ? null : older.#parentEnds)
-    this.#parents = grown(new Uint32Array(parents), older === null ? null : older.#parents)
-    this.#missingParents = new Map(older === null ? [] : older.#missingParents)
+    const [oldCommits, oldParents] = older === null ? [0, 0] : older.#countUpTo(first)
+    const commits = added.reduce((sum, { graph }) => sum + graph.commits, oldCommits)
+    const parents = added.reduce((sum, { graph }) => sum + countParents(graph), oldParents)
+    this.#starts = older === null ? [0] : older.#starts.slice(0, first + 1)
+    this.#locals = grown(new Uint32Array(commits), older === null ? null : older.#locals, oldCommits)
+    this.#times = grown(new Float64Array(commits), older === null ? null : older.#times, oldCommits)
+    this.#generations = grown(new Uint32Array(commits), older === null ? null : older.#generations, oldCommits)
+    this.#parentEnds = grown(new Uint32Array(commits), older === null ? null : older.#parentEnds, oldCommits)
+    this.#parents = grown(new Uint32Array(parents), older === null ? null : older.#parents, oldParents)
+    this.#missingParents = new Map(older?.missingBelow(oldCommits))
+    if (older?.isMixed) this.#isMixed = true
     for (let pack = first; pack < packs.length; pack++) this.#number(pack)
     this.size = this.#starts.at(-1)!
     let sound = true
@@ -77,17 +85,45 @@ export class RepositoryGraph implements CommitGraph {
    * the same commits in both.
    */
   extend(newer: readonly KnownPack[]): RepositoryGraph {
-    const packs = [...this.packs, ...newer]
-    // If a parent that was missing has come, its children change: rare enough to start over.
-    const completes = [...this.#missingParents.values()].flat().some((parent) => {
-      const oid = oidToBytes(parent)
-      return newer.some(({ index }) => index.find(oid) >= 0)
-    })
-    return new RepositoryGraph(packs, completes ? null : this)
+    return this.replaceFrom(this.packs.length, newer)
   }
 
-  get parentCount(): number {
-    return this.size === 0 ? 0 : this.#parentEnds[this.size - 1]!
+  /** The same with other packs in place of those from `first` on. */
+  replaceFrom(first: number, newer: readonly KnownPack[]): RepositoryGraph {
+    const packs = [...this.packs.slice(0, first), ...newer]
+    const [commits] = this.#countUpTo(first)
+    // If a parent that was missing has come, its children change; so they do if parents go: rare enough to start over.
+    const loses = this.#isMixed && first < this.packs.length
+    const completes = this.missingBelow(commits).some(([, parents]) =>
+      parents.some((parent) => {
+        const oid = oidToBytes(parent)
+        return newer.some(({ index }) => index.find(oid) >= 0)
+      }),
+    )
+    return loses || completes ? new RepositoryGraph(packs) : new RepositoryGraph(packs, this, first)
+  }
+
+  /** Whether a commit's parent is in a newer pack than itself. */
+  get isMixed(): boolean {
+    return this.#isMixed
+  }
+
+  /** Bytes of the tables, and of the files of the packs. */
+  get heldBytes(): number {
+    const tables = [this.#locals, this.#times, this.#generations, this.#parentEnds, this.#parents]
+    const own = tables.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    return this.packs.reduce((sum, { index, graph }) => sum + index.byteLength + graph.byteLength, own)
+  }
+
+  /** Commits that lack parents, of those with a lower number, and the parents that they lack. */
+  missingBelow(commits: number): [commit: number, parents: Oid[]][] {
+    return [...this.#missingParents].filter(([commit]) => commit < commits)
+  }
+
+  /** How many commits the first packs have, and how many parents those have. */
+  #countUpTo(packs: number): [commits: number, parents: number] {
+    const commits = this.#starts[packs]!
+    return [commits, commits === 0 ? 0 : this.#parentEnds[commits - 1]!]
   }
 
   find(oid: Oid): number {
@@ -236,6 +272,7 @@ export class RepositoryGraph implements CommitGraph {
           continue
         }
         this.#parents[at++] = parent
+        this.#isMixed ||= parent >= end
         sound &&= this.#generations[commit]! > this.#generations[parent]!
       }
       this.#parentEnds[commit] = at
@@ -245,6 +282,7 @@ export class RepositoryGraph implements CommitGraph {
 
   /** A pack that was taken in before the pack of its parents counts its generations from the wrong end. */
   #recomputeGenerations(): void {
+    this.#isMixed = true
     const generations = this.#generations.fill(0)
     const stack: number[] = []
     for (let commit = 0; commit < this.size; commit++) {
@@ -272,13 +310,11 @@ export class RepositoryGraph implements CommitGraph {
   }
 }
 
-/** The graph of as many of the first packs as possible, or null. */
-function findMade(packs: readonly KnownPack[]): RepositoryGraph | null {
-  for (let count = packs.length; count > 0; count--) {
-    const graph = made.get(packs[count - 1]!.graph)
-    if (graph?.packs.every((pack, i) => pack.graph === packs[i]!.graph)) return graph
-  }
-  return null
+/** How many of the first packs are the same in both lists. */
+function countSame(a: readonly KnownPack[], b: readonly KnownPack[]): number {
+  let same = 0
+  while (same < a.length && same < b.length && a[same]!.graph === b[same]!.graph) same++
+  return same
 }
 
 /** The place of `value` in an ascending table, or -1. */
@@ -299,7 +335,8 @@ function countParents(graph: PackGraph): number {
   return parents
 }
 
-function grown<T extends Uint32Array | Float64Array>(table: T, older: T | null): T {
-  if (older !== null) table.set(older.subarray(0, table.length))
+/** The table, which starts with so many values of an older one. */
+function grown<T extends Uint32Array | Float64Array>(table: T, older: T | null, kept: number): T {
+  if (older !== null) table.set(older.subarray(0, kept))
   return table
 }

@@ -32,6 +32,12 @@ export class TreeChildren {
     this.#limit = kept
   }
 
+  get heldBytes(): number {
+    const chunks = this.#chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    const tables = this.#places.heldBytes + this.#counts.heldBytes + this.#scratch.byteLength
+    return chunks + tables + this.#reread.held
+  }
+
   /** The children of a tree, as a view that lasts until the next call of another method; null if they are not at hand. */
   get(tree: number): Uint32Array | null {
     const place = tree < this.#places.length ? this.#places.at(tree) : 0

@@ -14,6 +14,11 @@ export const WHOLE = 3
 
 export type SendMode = typeof COPY | typeof DELTA_IN_PACK | typeof DELTA_BY_ID | typeof WHOLE
 
+/** Says of each entry of a selection how it is sent. */
+export interface SendModes {
+  mode(pack: number, ordinal: number): SendMode
+}
+
 /** Tells which of some objects a client has. Places are those of the oldest pack with the object. */
 export interface ClientKnowledge {
   among(candidates: Selection): Selection
@@ -25,7 +30,7 @@ export interface ClientKnowledge {
  * There is never a cycle: within a pack deltas stand on each other as they did when they were resolved, and between
  * packs only on older ones. A delta on an entry of a newer pack, or on a second copy in its own, is not copied.
  */
-export class DeltaBases {
+export class DeltaBases implements SendModes {
   readonly #packs: readonly ReadablePack[]
   readonly #selection: Selection
   /** Bases that are not sent and that the client has. */

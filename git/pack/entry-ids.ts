@@ -10,6 +10,10 @@ export class EntryIds {
   readonly #numbers = new GrowingUint32()
   readonly #ordinals = new GrowingUint32()
 
+  get heldBytes(): number {
+    return this.table.heldBytes + this.#numbers.heldBytes + this.#ordinals.heldBytes
+  }
+
   set(ordinal: number, oid: Uint8Array): void {
     const number = this.table.intern(oid)
     while (this.#numbers.length <= ordinal) this.#numbers.push(NONE)

@@ -7,7 +7,7 @@ const CHUNK_BYTES = 1024 * 1024
  * own for each would take more memory than most deltas have bytes.
  */
 export class KeptDeltas {
-  readonly #budget: number
+  #budget: number
   readonly #chunks: Uint8Array[] = []
   /** Bytes used of the last chunk. */
   #used = CHUNK_BYTES
@@ -17,6 +17,18 @@ export class KeptDeltas {
   /** @param budget bytes to keep, rounded up to whole chunks of 1 MiB. */
   constructor(budget: number) {
     this.#budget = budget
+  }
+
+  get heldBytes(): number {
+    return this.#chunks.length * CHUNK_BYTES + this.#places.heldBytes
+  }
+
+  /** Keeps nothing any more: deltas can be read from the pack. */
+  letGo(): void {
+    this.#budget = 0
+    this.#chunks.length = 0
+    this.#used = CHUNK_BYTES
+    this.#places.clear()
   }
 
   /** Keeps a copy of an entry's delta while there is room: the first that come, for all are needed once. */

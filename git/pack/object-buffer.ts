@@ -12,6 +12,10 @@ export class ObjectBuffer {
     return this.#buffer.length - OBJECT_HEADER_ROOM
   }
 
+  get heldBytes(): number {
+    return this.#buffer.byteLength
+  }
+
   /** A view of `size` bytes, with what the last object left in them. It is good until the next call. */
   take(size: number): Uint8Array {
     if (size > this.capacity) this.#buffer = new Uint8Array(OBJECT_HEADER_ROOM + size)

@@ -19,6 +19,11 @@ export class PackSink {
     return this.#position
   }
 
+  /** Of what has not been taken, and what is gathered. */
+  get heldBytes(): number {
+    return this.#ready.reduce((sum, { byteLength }) => sum + byteLength, this.#chunk.byteLength)
+  }
+
   /** Whether there is a chunk to take. */
   get isReady(): boolean {
     return this.#ready.length > 0

@@ -77,6 +77,15 @@ export class PackedObjects implements ObjectSource {
     this.#bases = options.bases ?? null
   }
 
+  get heldBytes(): number {
+    return this.#made.held
+  }
+
+  /** Objects are made again where they are needed. */
+  letGo(): void {
+    this.#made.clear()
+  }
+
   find(oid: Oid): ObjectPlace | null {
     return this.#find(oidToBytes(oid))
   }

@@ -21,11 +21,18 @@ export interface FilePart {
 export class ReadAhead {
   readonly #data: ByteRange
   readonly #parts: Iterator<Span>
-  readonly #pending: { offset: number; bytes: Promise<Uint8Array> }[] = []
+  readonly #pending: { offset: number; length: number; bytes: Promise<Uint8Array> }[] = []
+  #heldBytes = 0
+  #taken = 0
 
   constructor(data: ByteRange, spans: Iterable<Span>) {
     this.#data = data
     this.#parts = cutSpans(spans)
+  }
+
+  /** Of the parts that are asked for and the one that was taken last. */
+  get heldBytes(): number {
+    return this.#heldBytes
   }
 
   /** The next part, or null after the last. */
@@ -36,9 +43,13 @@ export class ReadAhead {
       const bytes = this.#data.read(part.start, part.end - part.start)
       // Whoever takes the part hears of a failure. If nobody does, the client has gone, and it is nobody's concern.
       bytes.catch(() => undefined)
-      this.#pending.push({ offset: part.start, bytes })
+      const length = part.end - part.start
+      this.#pending.push({ offset: part.start, length, bytes })
+      this.#heldBytes += length
     }
     const first = this.#pending.shift()
+    this.#heldBytes -= this.#taken
+    this.#taken = first?.length ?? 0
     return first === undefined ? null : { offset: first.offset, bytes: await first.bytes }
   }
 }

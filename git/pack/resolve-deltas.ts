@@ -1,4 +1,5 @@
 import { ByteCache } from '../bytes/byte-cache.ts'
+import type { MemoryAccount } from '../bytes/memory-account.ts'
 import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { applyDelta, applyDeltaInto, checkDeltaSizes } from '../delta/apply-delta.ts'
@@ -29,6 +30,8 @@ export interface ResolveOptions {
   readonly visitor: ObjectVisitor
   readonly onProgress?: (done: number, total: number) => void
   readonly limits?: PackLimits
+  /** Where the buffers held are entered. */
+  readonly memory?: MemoryAccount
 }
 
 /** What the entries turn out to be, one value an entry; as in the pack index. */
@@ -59,7 +62,9 @@ export class MissingBaseError extends PackError {
  * @throws {@link PackError}, DeltaError, InflateError
  */
 export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPack> {
-  return new DeltaResolver(options).resolve()
+  const resolver = new DeltaResolver(options)
+  options.memory?.enter(resolver)
+  return resolver.resolve()
 }
 
 class DeltaResolver {
@@ -93,6 +98,16 @@ class DeltaResolver {
     this.#deltas = scan.types.reduce((count, type) => count + (type >= OFS_DELTA ? 1 : 0), 0)
     for (let at = 0; at < scan.baseIds.length; at += OID_BYTES) ids.table.intern(scan.baseIds, at)
     this.#waiting = new Int32Array(ids.table.size).fill(NONE)
+  }
+
+  get heldBytes(): number {
+    const tables = [this.#types, this.#sizes, this.#bases, this.#firstChild, this.#nextSibling, this.#waiting]
+    return tables.reduce((sum, { byteLength }) => sum + byteLength, 0) + this.#objects.held + this.#result.heldBytes
+  }
+
+  /** Objects that deltas stand on are made again where they are needed. */
+  letGo(): void {
+    this.#objects.clear()
   }
 
   async resolve(): Promise<ResolvedPack> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { GrowingBytes, GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
+import type { MemoryAccount } from '../bytes/memory-account.ts'
 import { OID_BYTES, oidFromBytes } from '../bytes/oid.ts'
 import { BLOB, type ObjectType, objectTypeName } from '../object/object-type.ts'
 import {
@@ -34,6 +35,8 @@ export interface ObjectVisitor {
 }
 
 export interface ScanOptions {
+  /** Where the buffers held are entered. */
+  readonly memory?: MemoryAccount
   readonly visitor: ObjectVisitor
   /** Takes inflated deltas, so that resolving them needs no second look. Lent like an object's bytes. */
   readonly keepDelta?: (ordinal: number, delta: Uint8Array) => void
@@ -75,7 +78,9 @@ export interface PackScan {
 export async function scanPack(chunks: AsyncIterable<Uint8Array>, options: ScanOptions): Promise<PackScan> {
   const input = new PackInput(chunks)
   try {
-    return await new PackScanner(input, options).scan()
+    const scanner = new PackScanner(input, options)
+    options.memory?.enter(scanner)
+    return await scanner.scan()
   } catch (error) {
     await input.close()
     throw error
@@ -93,13 +98,18 @@ class PackScanner {
   readonly #baseIds = new GrowingBytes()
   readonly #header = createEntryHeader()
   readonly #inflater = new Inflater()
-  readonly #object = new ObjectBuffer()
+  #object = new ObjectBuffer()
   #unfolded = 0
 
   constructor(input: PackInput, options: ScanOptions) {
     this.#input = input
     this.#options = options
     this.#limits = options.limits ?? PACK_LIMITS
+  }
+
+  get heldBytes(): number {
+    const tables = [this.#offsets, this.#sizes, this.#kinds, this.#bases, this.#baseIds, this.#object]
+    return tables.reduce((sum, { heldBytes }) => sum + heldBytes, this.#input.bytes.byteLength)
   }
 
   async scan(): Promise<PackScan> {
@@ -119,6 +129,7 @@ class PackScanner {
     }
     this.#options.onProgress?.(entries, entries)
     this.#offsets.push(input.offset)
+    this.#object = new ObjectBuffer()
     const trailer = await input.checkTrailer()
     const headerLengths = new Uint8Array(entries)
     const types = new Uint8Array(entries)

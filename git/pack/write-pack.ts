@@ -1,7 +1,8 @@
 import { deflateSync } from 'node:zlib'
+import type { MemoryAccount } from '../bytes/memory-account.ts'
 import type { Oid } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
-import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, WHOLE } from './delta-bases.ts'
+import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, type SendModes, WHOLE } from './delta-bases.ts'
 import {
   createEntryHeader,
   ENTRY_HEADER_LIMIT,
@@ -27,6 +28,8 @@ export interface WritePackOptions {
   readonly client: ClientKnowledge | null
   /** Where objects are read that must be sent whole because the base of their delta is not sent. */
   readonly objects: ObjectSource
+  /** Where the buffers held are entered, and added up with every chunk. */
+  readonly memory?: MemoryAccount
   /** Called for every chunk with the objects and bytes so far. */
   readonly onProgress?: (objects: number, bytes: number) => void
 }
@@ -85,34 +88,55 @@ function findWholePack(
 async function* copyPack(
   { data }: ReadablePack,
   objects: number,
-  { onProgress }: WritePackOptions,
+  { onProgress, memory }: WritePackOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const parts = new ReadAhead(data, [{ start: 0, end: data.size }])
+  memory?.enter(parts)
   for (let part = await parts.next(); part !== null; part = await parts.next()) {
     const bytes = part.offset + part.bytes.length
+    memory?.check()
     onProgress?.(Math.floor((objects * bytes) / data.size), bytes)
     yield part.bytes
   }
 }
 
+/** What a {@link PackWriter} must know beside what it writes. */
+export type PackWriterOptions = Pick<WritePackOptions, 'ofsDelta' | 'objects' | 'memory' | 'onProgress'> & {
+  /** Called for every entry with where it starts in the pack that is written. */
+  readonly onEntry?: (pack: number, ordinal: number, position: number) => void
+}
+
 /** Writes the entries of a selection, pack by pack, each in the order in which they lie there. */
-class PackWriter {
+export class PackWriter {
   readonly #packs: readonly ReadablePack[]
   readonly #selection: Selection
-  readonly #bases: DeltaBases
-  readonly #options: WritePackOptions
+  readonly #modes: SendModes
+  readonly #options: PackWriterOptions
   readonly #sink = new PackSink()
   readonly #header = createEntryHeader()
   #objects = 0
+  #parts: ReadAhead | null = null
+  #written = new Float64Array(0)
 
-  constructor(packs: readonly ReadablePack[], selection: Selection, bases: DeltaBases, options: WritePackOptions) {
+  constructor(packs: readonly ReadablePack[], selection: Selection, modes: SendModes, options: PackWriterOptions) {
     this.#packs = packs
     this.#selection = selection
-    this.#bases = bases
+    this.#modes = modes
     this.#options = options
   }
 
+  /** What is read, what is gathered, and the table of the pack that is copied now. */
+  get heldBytes(): number {
+    return this.#sink.heldBytes + (this.#parts?.heldBytes ?? 0) + this.#written.byteLength
+  }
+
+  /** Bytes written so far, those of the trailer at the end. */
+  get position(): number {
+    return this.#sink.position
+  }
+
   async *write(objects: number): AsyncGenerator<Uint8Array, void, undefined> {
+    this.#options.memory?.enter(this)
     this.#sink.header(objects)
     for (let pack = 0; pack < this.#packs.length; pack++) yield* this.#writeEntries(pack)
     yield* this.#report(this.#sink.end())
@@ -126,16 +150,20 @@ class PackWriter {
     const ordinals = this.#selection[pack]!
     if (ordinals.next(0) < 0) return
     const { index, data } = this.#packs[pack]!
-    const window = new PartWindow(new ReadAhead(data, entrySpans(index, ordinals)))
+    const parts = new ReadAhead(data, entrySpans(index, ordinals))
+    const window = new PartWindow(parts)
+    this.#parts = parts
     /** Where each entry starts in the pack that is written. */
     const written = new Float64Array(index.entries)
+    this.#written = written
     let run: Span = { start: 0, end: 0 }
     for (let ordinal = ordinals.next(0); ordinal >= 0; ordinal = ordinals.next(ordinal + 1)) {
       const start = index.offset(ordinal)
       const end = index.offset(ordinal + 1)
       const position = this.#sink.position + run.end - run.start
       written[ordinal] = position
-      const mode = this.#bases.mode(pack, ordinal)
+      this.#options.onEntry?.(pack, ordinal, position)
+      const mode = this.#modes.mode(pack, ordinal)
       const base = index.baseOrdinal(ordinal)
       const distance = mode === DELTA_IN_PACK ? position - written[base]! : 0
       const stays = mode === COPY || (this.#options.ofsDelta && distance > 0 && distance === start - index.offset(base))
@@ -204,6 +232,7 @@ class PackWriter {
   }
 
   *#report(chunks: readonly Uint8Array[]): Generator<Uint8Array, void, undefined> {
+    this.#options.memory?.check()
     this.#options.onProgress?.(this.#objects, this.#sink.position)
     yield* chunks
   }

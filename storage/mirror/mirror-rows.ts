@@ -3,9 +3,10 @@ import type { RefState } from '../../atproto/refs/ref-state.ts'
 
 /**
  * `wanted`: the account has it, the mirror does not yet. `ready`: its files are in R2. `broken`: it could not be taken
- * in, for good. `gone`: the account has it no more, or never had it although a ref names it.
+ * in, for good. `gone`: the account has it no more, or never had it although a ref names it. `merged`: it is a part of a
+ * pack that the mirror has made.
  */
-export type PackState = 'wanted' | 'ready' | 'broken' | 'gone'
+export type PackState = 'wanted' | 'ready' | 'broken' | 'gone' | 'merged'
 
 /** What the account's record says of a wanted pack. */
 export interface PackSource {

@@ -30,7 +30,23 @@ const STEPS: readonly string[] = [
      size integer not null,
      objects integer not null,
      source text,
-     state text not null check (state in ('wanted', 'ready', 'broken', 'gone'))
+     state text not null check (state in ('wanted', 'ready', 'broken', 'gone', 'merged')),
+     -- The order in which packs came to be ready. What a pack's deltas stand on was there before it.
+     position integer,
+     -- Of a merged pack: the pack that it is a part of now.
+     container text,
+     -- The mirror has made it of others, so that the account knows no pack of this id.
+     made integer not null default 0,
+     -- It was found that it cannot be merged.
+     settled integer not null default 0
+   ) without rowid;
+   create index packs_by_state on packs (state, position);
+   create index packs_by_container on packs (container) where container is not null;
+   create index unchecked_refs on refs (name) where state = 'unchecked';
+   -- Packs that no manifest names any more, and when their files in R2 may go (milliseconds since 1970).
+   create table superseded (
+     id text primary key,
+     due integer not null
    ) without rowid;`,
 ]
 

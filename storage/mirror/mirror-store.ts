@@ -13,6 +13,7 @@ import {
   refFromRow,
 } from './mirror-rows.ts'
 import { migrateMirror } from './mirror-schema.ts'
+import { PackMerges } from './pack-merges.ts'
 
 /**
  * The rows of one repository's mirror, in the SQLite of its Durable Object. Refs only ever move forward by their seq,
@@ -21,6 +22,7 @@ import { migrateMirror } from './mirror-schema.ts'
  * Nothing here waits: what is called without an `await` in between is seen, and written to disk, at once.
  */
 export class MirrorStore {
+  readonly merges: PackMerges
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
 
@@ -28,6 +30,7 @@ export class MirrorStore {
     this.#storage = storage
     this.#sql = storage.sql
     migrateMirror(this.#sql)
+    this.merges = new PackMerges(storage)
   }
 
   /** Null: the account has not been read yet. */
@@ -64,9 +67,15 @@ export class MirrorStore {
       .map((row) => ({ state: refFromRow(row), isBroken: row.state === 'broken' }))
   }
 
-  /** Oldest first. */
+  /**
+   * Oldest first. Packs that are ready are in the order in which they came to be so, others in that of their ids, which
+   * are times.
+   */
   packs(state: PackState): ManifestPack[] {
-    return this.#sql.exec<PackRow>('select id, size, objects from packs where state = ? order by id', state).toArray()
+    const order = state === 'ready' ? 'position, id' : 'id'
+    return this.#sql
+      .exec<PackRow>(`select id, size, objects from packs where state = ? order by ${order}`, state)
+      .toArray()
   }
 
   /** Null: the mirror has never heard of it. */
@@ -76,7 +85,8 @@ export class MirrorStore {
 
   /** Id of the newest pack that the account has had for certain, or null. */
   newestPack(): string | null {
-    return this.#sql.exec<{ id: string | null }>("select max(id) as id from packs where state <> 'gone'").one().id
+    const newest = "select id from packs where state <> 'gone' and made = 0 order by id desc limit 1"
+    return this.#sql.exec<{ id: string }>(newest).toArray()[0]?.id ?? null
   }
 
   /** Whether all packs have been taken in and all refs checked. */
@@ -177,7 +187,7 @@ export class MirrorStore {
   /** Notes that the account has a pack, unless it is here or known to be broken. */
   wantPack({ id, size, objects }: ManifestPack, source: PackSource): void {
     this.#sql.exec(
-      `insert into packs values (?, ?, ?, ?, 'wanted')
+      `insert into packs (id, size, objects, source, state) values (?, ?, ?, ?, 'wanted')
        on conflict (id) do update set size = excluded.size, objects = excluded.objects, source = excluded.source,
          state = 'wanted'
        where state in ('wanted', 'gone')`,
@@ -188,10 +198,14 @@ export class MirrorStore {
     )
   }
 
-  /** The same of a pack whose files are lost: it is taken in once more. */
+  /**
+   * The same of a pack whose files are lost, or those of the pack that it is a part of: it is taken in once more, and
+   * comes where it was in the order.
+   */
   wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
     this.#sql.exec(
-      "insert or replace into packs values (?, ?, ?, ?, 'wanted')",
+      `insert or replace into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
+         (select position from packs where id = (select coalesce(container, id) from packs where id = ?1)))`,
       id,
       size,
       objects,
@@ -219,9 +233,18 @@ export class MirrorStore {
     })
   }
 
-  /** Makes a pack that was pushed, and whose files are all in R2, visible to readers. */
+  /** Makes a pack that was pushed, and whose files are all in R2, visible to readers, unless it is merged already. */
   addPack({ id, size, objects }: ManifestPack): void {
-    this.#sql.exec("insert or replace into packs values (?, ?, ?, null, 'ready')", id, size, objects)
+    this.#sql.exec(
+      `insert into packs (id, size, objects, state, position)
+       values (?, ?, ?, 'ready', (select coalesce(max(position), 0) + 1 from packs where state = 'ready'))
+       on conflict (id) do update set size = excluded.size, objects = excluded.objects, source = null, state = 'ready',
+         position = coalesce(packs.position, excluded.position)
+       where state <> 'merged'`,
+      id,
+      size,
+      objects,
+    )
     this.#bump()
   }
 
@@ -229,15 +252,24 @@ export class MirrorStore {
     this.#sql.exec("update packs set state = 'broken', source = null where id = ?", id)
   }
 
-  /** Notes that the account does not have these packs, also where the mirror has not heard of them. */
+  /**
+   * Notes that the account does not have these packs, also where the mirror has not heard of them. Those that the mirror
+   * has made itself it forgets.
+   */
   markGone(ids: readonly string[]): void {
     if (ids.length === 0) return
-    this.#sql.exec(
-      `insert into packs select value, 0, 0, null, 'gone' from json_each(?) where true
-       on conflict (id) do update set state = 'gone', source = null`,
-      JSON.stringify(ids),
-    )
-    this.#bump()
+    this.#storage.transactionSync(() => {
+      const gone = JSON.stringify(ids)
+      this.merges.supersede(gone)
+      this.#sql.exec(
+        `insert into packs (id, size, objects, state)
+         select value, 0, 0, 'gone' from json_each(?) where value not in (select id from packs where made = 1)
+         on conflict (id) do update set state = 'gone', source = null, position = null, container = null`,
+        gone,
+      )
+      this.#sql.exec('delete from packs where made = 1 and id in (select value from json_each(?))', gone)
+      this.#bump()
+    })
   }
 
   /** @returns how many ingests have failed in a row, this one included. */
@@ -257,7 +289,7 @@ export class MirrorStore {
   /** Forgets the repository. */
   clear(): void {
     this.#storage.transactionSync(() => {
-      for (const table of ['mirror', 'refs', 'packs']) this.#sql.exec(`delete from ${table}`)
+      for (const table of ['mirror', 'refs', 'packs', 'superseded']) this.#sql.exec(`delete from ${table}`)
     })
   }
 

@@ -1,4 +1,5 @@
 import { LruCache } from '../../git/bytes/lru-cache.ts'
+import type { PackReader } from './pack-reader.ts'
 import { ObjectGoneError } from './r2-range.ts'
 
 /** Indexes and graphs that an isolate keeps between requests. They are immutable, so nothing can become stale. */
@@ -35,7 +36,7 @@ export class FileCache<T extends Kept> {
   }
 
   /** @throws {@link ObjectGoneError} */
-  async get(bucket: R2Bucket, key: string): Promise<T> {
+  async get(bucket: PackReader, key: string): Promise<T> {
     const kept = this.#files.get(key)
     if (kept !== undefined) return kept
     const pending = this.#pending.get(key)
@@ -43,7 +44,12 @@ export class FileCache<T extends Kept> {
     return theirs ?? this.#read(bucket, key)
   }
 
-  async #read(bucket: R2Bucket, key: string): Promise<T> {
+  /** Keeps a file that was just made. */
+  put(key: string, file: T): void {
+    this.#files.set(key, file)
+  }
+
+  async #read(bucket: PackReader, key: string): Promise<T> {
     const reading = this.#fetch(bucket, key)
     this.#pending.set(key, reading)
     try {
@@ -55,7 +61,7 @@ export class FileCache<T extends Kept> {
     }
   }
 
-  async #fetch(bucket: R2Bucket, key: string): Promise<T> {
+  async #fetch(bucket: PackReader, key: string): Promise<T> {
     const object = await bucket.get(key)
     if (object === null) throw new ObjectGoneError(key)
     return this.#parse(new Uint8Array(await object.arrayBuffer()))

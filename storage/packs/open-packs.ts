@@ -3,7 +3,8 @@ import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import type { ManifestPack } from '../manifest.ts'
 import { FileCache } from './file-cache.ts'
-import { packKeys } from './pack-keys.ts'
+import { type PackKeys, packKeys } from './pack-keys.ts'
+import type { PackReader } from './pack-reader.ts'
 import { ObjectGoneError, R2Range } from './r2-range.ts'
 
 /** A pack of the mirror, opened: its index is at hand, its graph is read on first use. */
@@ -17,6 +18,12 @@ export interface OpenPack {
 const indexes = new FileCache((bytes) => new PackIndex(bytes))
 const graphs = new FileCache((bytes) => new PackGraph(bytes))
 
+/** Keeps the files of a pack that was just written: who made them reads the pack next. */
+export function keepFiles(keys: PackKeys, index: PackIndex, graph: PackGraph): void {
+  indexes.put(keys.index, index)
+  graphs.put(keys.graph, graph)
+}
+
 /**
  * Opens the packs of a manifest, in its order.
  *
@@ -24,7 +31,7 @@ const graphs = new FileCache((bytes) => new PackGraph(bytes))
  * @throws {@link ObjectGoneError} if the manifest is too old, or R2 has lost a file.
  */
 export function openPacks(
-  bucket: R2Bucket,
+  bucket: PackReader,
   did: string,
   rkey: string,
   packs: readonly ManifestPack[],

@@ -10,10 +10,19 @@ export function repositoryPrefix(did: string, rkey: string): string {
   return `packs/${did}/${rkey}/`
 }
 
-/** @param id the pack's id within the repository, a TID. */
+/** @param id the pack's id within the repository: the TID of the account's pack, or one that the mirror made up. */
 export function packKeys(did: string, rkey: string, id: string): PackKeys {
   const stem = repositoryPrefix(did, rkey) + id
   return { pack: `${stem}.pack`, index: `${stem}.idx`, graph: `${stem}.graph` }
+}
+
+/**
+ * The id of a pack that the mirror makes of others: of another form than those of the account's packs.
+ *
+ * @param tid one that is newer than those of all packs
+ */
+export function mergedPackId(tid: string): string {
+  return `${tid}-merged`
 }
 
 /** The id of the pack that a key of one of its files belongs to. */

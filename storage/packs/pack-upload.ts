@@ -19,17 +19,32 @@ export class PackUpload {
   #multipart: R2MultipartUpload | null = null
   readonly #parts: R2UploadedPart[] = []
   #sending: Promise<void> = Promise.resolve()
+  /** Bytes of the part on its way. */
+  #sent = 0
   /** The parts so far, while they are few. */
   #retained: Uint8Array[] | null = []
 
-  constructor(bucket: R2Bucket, key: string) {
+  /** @param options `isReadBack`: whether the bytes will be read after `complete`; default true */
+  constructor(bucket: R2Bucket, key: string, options: { readonly isReadBack?: boolean } = {}) {
     this.#bucket = bucket
     this.#key = key
+    if (options.isReadBack === false) this.#retained = null
   }
 
   /** Bytes taken so far. */
   get size(): number {
     return this.#size
+  }
+
+  /** Of the part that fills, those on their way, and those that are kept. */
+  get heldBytes(): number {
+    const kept = this.#retained?.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? this.#sent
+    return this.#part.byteLength + kept
+  }
+
+  /** Keeps nothing for a second look: it is in R2. */
+  letGo(): void {
+    if (this.#multipart !== null) this.#retained = null
   }
 
   /** Takes the next bytes. They are copied: the caller may reuse its buffer. */
@@ -58,6 +73,7 @@ export class PackUpload {
     }
     if (this.#retained === null) return new R2Range(this.#bucket, this.#key, this.#size)
     if (last.length > 0 && this.#retained.at(-1)?.buffer !== last.buffer) this.#retained.push(last)
+    this.#part = new Uint8Array(0)
     return new PartsRange(this.#retained, this.#size)
   }
 
@@ -88,9 +104,11 @@ export class PackUpload {
     this.#retain(part)
     this.#multipart ??= await this.#bucket.createMultipartUpload(this.#key)
     const upload = this.#multipart
+    this.#sent = part.byteLength
     const number = this.#parts.length + 1
     this.#sending = upload.uploadPart(number, part).then((sent) => {
       this.#parts.push(sent)
+      this.#sent = 0
     })
     // The failure is met by the next await of `#sending`; until then it must not count as unhandled.
     this.#sending.catch(() => undefined)

@@ -1,5 +1,6 @@
 import { ByteCache } from '../../git/bytes/byte-cache.ts'
 import { assertRange, type ByteRange } from '../../git/bytes/range.ts'
+import type { PackReader } from './pack-reader.ts'
 
 /** Small reads are served from blocks of this size: neighbours in a pack are mostly read together. */
 const BLOCK_BYTES = 128 * 1024
@@ -20,19 +21,31 @@ export class ObjectGoneError extends Error {
 /** The bytes of an R2 object. */
 export class R2Range implements ByteRange {
   readonly size: number
-  readonly #bucket: R2Bucket
+  readonly #bucket: PackReader
   readonly #key: string
   readonly #onGone: () => void
   readonly #blocks = new ByteCache(BLOCK_CACHE_BYTES)
+  /** Bytes asked for that have not come yet. */
+  #underWay = 0
   /** Reads under way, so that two readers of one block share it. */
   readonly #pending = new Map<number, Promise<Uint8Array>>()
 
   /** @param onGone is called before {@link ObjectGoneError} is thrown. */
-  constructor(bucket: R2Bucket, key: string, size: number, onGone: () => void = () => undefined) {
+  constructor(bucket: PackReader, key: string, size: number, onGone: () => void = () => undefined) {
     this.#bucket = bucket
     this.#key = key
     this.size = size
     this.#onGone = onGone
+  }
+
+  /** Of the blocks that are kept, and the reads that are under way. */
+  get heldBytes(): number {
+    return this.#blocks.held + this.#underWay
+  }
+
+  /** Blocks are read again where they are needed. */
+  letGo(): void {
+    this.#blocks.clear()
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
@@ -41,6 +54,7 @@ export class R2Range implements ByteRange {
     const first = Math.floor(offset / BLOCK_BYTES)
     const last = Math.floor((offset + length - 1) / BLOCK_BYTES)
     if (last - first > 1) return this.#get(offset, length)
+    if (last > first) this.#fetchBoth(first)
     const start = offset - first * BLOCK_BYTES
     const head = await this.#block(first)
     if (first === last) return head.subarray(start, start + length)
@@ -65,25 +79,49 @@ export class R2Range implements ByteRange {
     })
   }
 
+  /** Two blocks that are not at hand are one request. */
+  #fetchBoth(first: number): void {
+    const blocks = [first, first + 1]
+    if (blocks.some((block) => this.#blocks.get(block) !== undefined || this.#pending.has(block))) return
+    const offset = first * BLOCK_BYTES
+    const both = this.#get(offset, Math.min(2 * BLOCK_BYTES, this.size - offset))
+    for (const [i, block] of blocks.entries()) {
+      this.#await(
+        block,
+        both.then((bytes) => bytes.slice(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES)),
+      )
+    }
+  }
+
   #block(number: number): Promise<Uint8Array> | Uint8Array {
     const kept = this.#blocks.get(number)
     if (kept !== undefined) return kept
-    let pending = this.#pending.get(number)
-    if (pending === undefined) {
-      const offset = number * BLOCK_BYTES
-      pending = this.#get(offset, Math.min(BLOCK_BYTES, this.size - offset))
-        .then((block) => {
-          this.#blocks.set(number, block)
-          return block
-        })
-        .finally(() => this.#pending.delete(number))
-      this.#pending.set(number, pending)
-    }
+    const offset = number * BLOCK_BYTES
+    const length = Math.min(BLOCK_BYTES, this.size - offset)
+    return this.#pending.get(number) ?? this.#await(number, this.#get(offset, length))
+  }
+
+  /** Keeps a block once it comes. */
+  #await(number: number, coming: Promise<Uint8Array>): Promise<Uint8Array> {
+    const pending = coming
+      .then((block) => {
+        this.#blocks.set(number, block)
+        return block
+      })
+      .finally(() => this.#pending.delete(number))
+    // Whoever reads the block hears of a failure; of two that were asked for at once the second may have no reader any more.
+    pending.catch(() => undefined)
+    this.#pending.set(number, pending)
     return pending
   }
 
   async #get(offset: number, length: number): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.#getObject(offset, length)).arrayBuffer())
+    this.#underWay += length
+    try {
+      return new Uint8Array(await (await this.#getObject(offset, length)).arrayBuffer())
+    } finally {
+      this.#underWay -= length
+    }
   }
 
   async #open(offset: number, length: number): Promise<ReadableStream<Uint8Array>> {

@@ -31,7 +31,7 @@ export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGener
     const manifest = yield* mirrored(mirror, fetch, isInBand)
     const refs = advertisedRefs(manifest)
     const packs = await withGraphs(await mirror.packs(manifest))
-    const objects = new PackedObjects(packs)
+    const objects = mirror.memory.enter(new PackedObjects(packs))
     const graph = RepositoryGraph.of(packs)
     const wantedRefs = resolveWantedRefs(fetch.wantRefs, refs)
     const wants = [...fetch.wants, ...wantedRefs.map(({ target }) => target)]
@@ -47,7 +47,7 @@ export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGener
     const { selection, client } = await planFetch(graph, wish, objects)
     // What a filter has left out before is no base for a delta, and only the client knows what that was.
     const isThin = fetch.thinPack && fetch.deepen.filter === null
-    const options = { ofsDelta: fetch.ofsDelta, client: isThin ? client : null, objects }
+    const options = { ofsDelta: fetch.ofsDelta, client: isThin ? client : null, objects, memory: mirror.memory }
     yield* framedPack(writePack(packs, selection, options), fetch)
   } catch (error) {
     yield errorPacket(error, isInBand)

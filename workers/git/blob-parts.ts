@@ -32,7 +32,7 @@ export class BlobPart {
     this.#writer = writable.getWriter()
     this.#blob = send(readable)
     // Where the answer came before the end of the body, nobody takes the rest.
-    this.#blob.catch((error: unknown) => this.abort(error))
+    this.#blob.catch((error: unknown) => this.#cutOff(error))
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -51,25 +51,37 @@ export class BlobPart {
     return this.#within(this.#blob, 'does not answer to a blob')
   }
 
+  /** Ends the upload, and waits for its end. */
   async abort(reason: unknown): Promise<void> {
-    // The stream may have failed already: then it is as it should be.
-    await this.#writer.abort(reason).catch(() => undefined)
+    this.#cutOff(reason)
+    await within(this.#blob, this.#patience, () => reason).catch(() => undefined)
+  }
+
+  #cutOff(reason: unknown): void {
+    // The stream may have failed already: then it is as it should be. What is stalled may never let go of it.
+    this.#writer.abort(reason).catch(() => undefined)
   }
 
   async #within<T>(work: Promise<T>, fault: string): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const stalled = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new PdsUnreachableError(this.#host, fault)), this.#patience)
-    })
     try {
-      return await Promise.race([work, stalled])
+      return await within(work, this.#patience, () => new PdsUnreachableError(this.#host, fault))
     } catch (error) {
-      // Not awaited: what is stalled may never let go.
-      void this.abort(error)
+      this.#cutOff(error)
       throw error
-    } finally {
-      clearTimeout(timer)
     }
+  }
+}
+
+/** What the work gives, if it does so in time. */
+async function within<T>(work: Promise<T>, milliseconds: number, late: () => unknown): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), milliseconds)
+  })
+  try {
+    return await Promise.race([work, stalled])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

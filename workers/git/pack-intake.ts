@@ -3,6 +3,7 @@ import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { INLINE_PACK_LIMIT } from '../../atproto/records/collections.ts'
 import type { BlobRef, PackRecord } from '../../atproto/records/record-types.ts'
 import { concatBytes } from '../../git/bytes/concat.ts'
+import type { MemoryAccount } from '../../git/bytes/memory-account.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
@@ -37,6 +38,8 @@ export interface PackIntakeOptions {
   readonly token: (refused?: string) => Promise<string>
   /** The largest blob that the account's PDS takes, in bytes. */
   readonly blobLimit: () => Promise<number>
+  /** Where the buffers held are entered, and added up with every chunk. */
+  readonly memory: MemoryAccount
   /** The largest pack that is taken, in bytes. */
   readonly limit: number
 }
@@ -54,6 +57,7 @@ export class PackIntake {
   constructor(options: PackIntakeOptions) {
     this.#options = options
     this.#upload = new PackUpload(options.bucket, options.key)
+    options.memory.enter(this.#upload)
   }
 
   /** Passes the pack's bytes on, once they are on their way. */
@@ -71,6 +75,7 @@ export class PackIntake {
       }
       await this.#upload.write(chunk)
       await this.#sendOn(chunk)
+      this.#options.memory.check()
       yield chunk
     }
     if (isTooLarge) throw new PushTooLargeError(limit)

@@ -49,6 +49,15 @@ export class Push {
    * @throws only what happens before anything is written; from then on, it is in the report
    */
   async run(chunks: AsyncIterable<Uint8Array>): Promise<ReportStatus> {
+    try {
+      return await this.#run(chunks)
+    } finally {
+      const { did, rkey } = this.#mirror.address
+      log('pushed', { did, rkey, ...this.#mirror.cost })
+    }
+  }
+
+  async #run(chunks: AsyncIterable<Uint8Array>): Promise<ReportStatus> {
     const { checked, manifest } = await this.#check()
     if (!checked.some((command) => command.ok)) return refuseAll(checked, 'not tried')
     const known = manifest === null ? [] : await withGraphs(await this.#mirror.packs(manifest))
@@ -93,6 +102,7 @@ export class Push {
       id: tids.next(manifest?.packs.at(-1)?.id),
       known,
       tell: this.#tell,
+      memory: this.#mirror.memory,
       client,
       limit: readPushLimit(environment),
       blobLimit: async () => (await client.describeServer()).blobUploadLimit,

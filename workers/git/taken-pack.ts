@@ -1,11 +1,12 @@
 import type { PackRecord } from '../../atproto/records/record-types.ts'
 import { type IngestedPack, ingestPack } from '../../git/graph/ingest-pack.ts'
 import { PackGraph } from '../../git/graph/pack-graph.ts'
-import type { PackHandle } from '../../git/graph/pack-handle.ts'
+import type { KnownPack, PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
+import { keepFiles } from '../../storage/packs/open-packs.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackIntake, type PackIntakeOptions } from './pack-intake.ts'
 import { counter, type Tell } from './progress.ts'
@@ -26,15 +27,19 @@ export interface TakePackOptions extends Omit<PackIntakeOptions, 'key'> {
  * @throws {@link PackError} in words for the pusher; nothing is left in R2 then
  */
 export async function takePack(chunks: AsyncIterable<Uint8Array>, options: TakePackOptions): Promise<TakenPack> {
-  const { did, rkey, id, known, tell } = options
+  const { did, rkey, id, known, tell, memory } = options
   const intake = new PackIntake({ ...options, key: packKeys(did, rkey, id).pack })
   const resolving = counter('Resolving deltas', tell)
   try {
     const ingested = await ingestPack({
       chunks: intake.take(chunks),
       reopen: () => intake.complete(),
-      known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
+      known:
+        known.length === 0
+          ? null
+          : { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) },
       strict: true,
+      memory,
       onProgress: (phase, done, total) => {
         if (phase === 'resolving' && total > 0) resolving(done, total)
       },
@@ -52,18 +57,19 @@ export class TakenPack {
   readonly ingested: IngestedPack
   readonly #options: TakePackOptions
   readonly #intake: PackIntake
+  readonly #files: KnownPack
 
   constructor(options: TakePackOptions, intake: PackIntake, ingested: IngestedPack) {
     this.id = options.id
     this.ingested = ingested
     this.#options = options
     this.#intake = intake
+    this.#files = { index: new PackIndex(ingested.index), graph: new PackGraph(ingested.graph) }
   }
 
   /** The repository's graph with this pack in it. */
   graph(): RepositoryGraph {
-    const { index, graph } = this.ingested
-    return RepositoryGraph.of([...this.#options.known, { index: new PackIndex(index), graph: new PackGraph(graph) }])
+    return RepositoryGraph.of([...this.#options.known, this.#files])
   }
 
   /** The pack's record, once all its bytes are in the account. */
@@ -77,6 +83,7 @@ export class TakenPack {
     const { bucket } = this.#options
     const { index, graph } = this.#keys
     await Promise.all([bucket.put(index, this.ingested.index), bucket.put(graph, this.ingested.graph)])
+    keepFiles(this.#keys, this.#files.index, this.#files.graph)
   }
 
   manifestPack(): ManifestPack {

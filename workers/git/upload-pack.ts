@@ -15,6 +15,7 @@ import { answerFetch } from './answer-fetch.ts'
 import { fetchFormV0 } from './fetch-v0.ts'
 import { fetchFormV2 } from './fetch-v2.ts'
 import { emptyResponse, requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { logCost } from './log-cost.ts'
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request'
 const RESULT_TYPE = 'application/x-git-upload-pack-result'
@@ -36,7 +37,7 @@ export async function uploadPack(
   }
   const wanted = await readUploadRequest(reader)
   if (wanted.wants.length === 0) return emptyResponse(RESULT_TYPE)
-  return streamedResponse(RESULT_TYPE, answerFetch(mirror, fetchFormV0(wanted)))
+  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV0(wanted))))
 }
 
 async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2Command): Promise<Response> {
@@ -48,7 +49,7 @@ async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2C
     }
     case 'fetch': {
       const wanted = await readFetchRequest(reader, command)
-      return streamedResponse(RESULT_TYPE, answerFetch(mirror, fetchFormV2(wanted)))
+      return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV2(wanted))))
     }
     case 'object-info': {
       const wanted = await readObjectInfoRequest(reader, command)

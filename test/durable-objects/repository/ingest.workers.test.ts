@@ -4,12 +4,13 @@ import type { Environment } from '../../../durable-objects/environment.ts'
 import { type FillDeps, fillMirror, resumePause } from '../../../durable-objects/repository/fill-mirror.ts'
 import { ingestWanted } from '../../../durable-objects/repository/ingest-wanted.ts'
 import { findLostPacks } from '../../../durable-objects/repository/lost-packs.ts'
+import { mergeMany } from '../../../durable-objects/repository/merge-newest.ts'
 import { type ReadRange, readAccount } from '../../../durable-objects/repository/read-account.ts'
 import { hashObject } from '../../../git/object/hash-object.ts'
 import { BLOB, COMMIT, TREE } from '../../../git/object/object-type.ts'
 import type { MirrorStore } from '../../../storage/mirror/mirror-store.ts'
 import { openPacks } from '../../../storage/packs/open-packs.ts'
-import { packKeys } from '../../../storage/packs/pack-keys.ts'
+import { mergedPackId, packKeys } from '../../../storage/packs/pack-keys.ts'
 import {
   buildPack,
   concat,
@@ -67,7 +68,10 @@ function filling(store: MirrorStore): Filling {
   }
   const resumeLater = async (pause: number) => void pauses.push(pause)
   const restore = async () => read('all', await findLostPacks(PACKS, store, account.address))
-  const deps: FillDeps = { store, client, bucket: PACKS, log, readAll: () => read('all'), restore, resumeLater }
+  let made = 0
+  const newId = () => mergedPackId(account.id(1000 + made++))
+  const merge = () => mergeMany({ store, bucket: PACKS, newId, log }, account.address)
+  const deps: FillDeps = { store, client, bucket: PACKS, log, merge, readAll: () => read('all'), restore, resumeLater }
   return { store, account, deps, logged, pauses, read, fill: () => fillMirror(deps, account.address, () => undefined) }
 }
 
@@ -99,6 +103,31 @@ describe('ingestWanted', () => {
       expect(store.manifest(store.head()!).refs).toEqual([{ name: MAIN, target: childId, peeled: null }])
       expect(await readable(mirror)).toEqual([3, 1])
       expect(lines[0]).toBe('Mirroring pack 1/2: receiving objects 0% (0/3)\r')
+    }))
+
+  it('merges packs where there are many, and has what was merged read again if it is lost', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.inlinePack(0, FIRST)
+      for (let n = 1; n <= 40; n++) mirror.account.inlinePack(n, buildPack([objectEntry(BLOB, utf8(`blob ${n}`))]))
+      mirror.account.ref(MAIN, commitId, 1, 0)
+      await mirror.read()
+      await mirror.fill()
+      const packs = store.packs('ready')
+      expect(packs.length).toBeLessThanOrEqual(16)
+      expect(packs.reduce((sum, { objects }) => sum + objects, 0)).toBe(43)
+      expect(states(mirror, 0, 1, 40)).toEqual(['merged', 'merged', 'ready'])
+
+      const [made] = packs
+      await PACKS.delete(packKeys(DID, mirror.account.rkey, made!.id).index)
+      expect(await mirror.deps.restore()).toEqual({ state: 'read' })
+      expect(store.packState(made!.id)).toBe(null)
+      expect(states(mirror, 0, 1, 40)).toEqual(['wanted', 'wanted', 'ready'])
+      await mirror.fill()
+      const again = store.packs('ready')
+      expect(again.reduce((sum, { objects }) => sum + objects, 0)).toBe(43)
+      expect(store.manifest(store.head()!).refs).toEqual([{ name: MAIN, target: commitId, peeled: null }])
+      await readable(mirror)
     }))
 
   it('comes back to a thin pack whose base is in a newer one', () =>

@@ -80,6 +80,32 @@ describe('RepositoryGraph', GIT_TIME, () => {
     expect(RepositoryGraph.of([]).size).toBe(0)
   })
 
+  it('uses what it knows of the first packs where the others are merged', async () => {
+    using repository = new ScratchRepository()
+    const { commits, packs } = line(repository, 5)
+    const handles = await ingestAll(packs)
+    const before = RepositoryGraph.of(handles)
+    const [late] = await ingestAll([packOf(repository, [commits[4]!, `^${commits[1]}`])])
+    const merged = [...handles.slice(0, 2), late!]
+    const after = RepositoryGraph.of(merged)
+    expect(after).not.toBe(before)
+    for (const commit of commits) expect(facts(after, commit)).toEqual(facts(new RepositoryGraph(merged), commit))
+    for (const commit of commits) expect(facts(before, commit)).toEqual(facts(new RepositoryGraph(handles), commit))
+    // A reader who began with the old list still gets that.
+    const old = RepositoryGraph.of(handles)
+    for (const commit of commits) expect(facts(old, commit)).toEqual(facts(before, commit))
+  })
+
+  it('starts over where parents that lay in newer packs go', async () => {
+    using repository = new ScratchRepository()
+    const { commits, packs } = line(repository, 3)
+    const [first, second, third] = await Promise.all(packs.map((pack) => ingest(pack)))
+    const mixed = RepositoryGraph.of([third!, second!, first!])
+    expect(facts(mixed, commits[2]!)).toMatchObject({ parents: [commits[1]], generation: 3 })
+    const cut = RepositoryGraph.of([third!])
+    expect(facts(cut, commits[2]!)).toMatchObject({ parents: [], isComplete: false, generation: 1 })
+  })
+
   it('is empty without packs, and can grow from there', async () => {
     using repository = new ScratchRepository()
     const { commits, packs } = line(repository, 1)

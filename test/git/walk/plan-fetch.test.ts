@@ -9,6 +9,7 @@ import { type FetchPlan, planFetch } from '../../../git/walk/plan-fetch.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { ingestAll, packOf, seededRandom } from '../packs.ts'
 import { concat } from '../protocol/wire.ts'
+import { pushes } from '../pushes.ts'
 import { type RandomHistory, randomHistory } from '../random-history.ts'
 
 /** Ids of a plan's objects, sorted. */
@@ -23,25 +24,6 @@ function reachable(repository: ScratchRepository, wants: readonly Oid[], haves: 
   const revisions = [...wants, ...haves.map((oid) => `^${oid}`)].join('\n')
   const list = repository.text(['rev-list', '--objects', '--no-object-names', '--stdin'], `${revisions}\n`)
   return list === '' ? [] : [...new Set(list.split('\n'))].sort()
-}
-
-/** The history as a series of pushes: packs of what is new at each step, thin now and then. */
-function pushes(history: RandomHistory, random: (limit: number) => number, count: number): Uint8Array[] {
-  const { repository, commits, tags } = history
-  const packs: Uint8Array[] = []
-  let pushed: Oid[] = []
-  for (let push = 1; push <= count; push++) {
-    const upTo = push === count ? commits.length : Math.floor((commits.length * push) / count)
-    const tips = commits.slice(0, upTo)
-    if (push === count) tips.push(...tags.map((tag) => repository.text(['rev-parse', tag])))
-    const options = random(2) === 0 ? ['--thin'] : []
-    packs.push(
-      packOf(repository, [...tips, ...pushed.map((oid) => `^${oid}`)], [...options, `--window=${2 + random(20)}`]),
-    )
-    // A pusher does not know all that the server has: some objects are sent twice.
-    pushed = tips.filter(() => random(3) > 0)
-  }
-  return packs
 }
 
 /** A client that has what `haves` reach takes in the pack, and then has what `wants` reach, sound and whole. */

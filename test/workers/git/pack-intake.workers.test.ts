@@ -4,6 +4,7 @@ import type { PdsClient } from '../../../atproto/pds/pds-client.ts'
 import { INLINE_PACK_LIMIT } from '../../../atproto/records/collections.ts'
 import type { BlobRef } from '../../../atproto/records/record-types.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
+import { MemoryAccount } from '../../../git/bytes/memory-account.ts'
 import { PackIntake, type PackIntakeOptions } from '../../../workers/git/pack-intake.ts'
 
 const { PACKS } = env as unknown as Environment
@@ -26,7 +27,16 @@ function intake(change: Partial<PackIntakeOptions> & { readonly refuse?: (upload
     },
   } as unknown as PdsClient
   const key = `packs/test/${intakes++}.pack`
-  const options = { bucket: PACKS, key, client, limit: 1e9, token: async () => 'token', blobLimit: async () => PART }
+  const memory = new MemoryAccount()
+  const options = {
+    bucket: PACKS,
+    key,
+    client,
+    memory,
+    limit: 1e9,
+    token: async () => 'token',
+    blobLimit: async () => PART,
+  }
   return { taking: new PackIntake({ ...options, ...change }), uploads, key }
 }
 
