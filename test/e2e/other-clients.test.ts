@@ -91,7 +91,7 @@ describe('isomorphic-git', () => {
  * not have all of them, which makes an honest lock file impossible: so the binary for the machines of CI is taken.
  */
 interface Libgit2 {
-  cloneRepository(url: string, path: string): Promise<unknown>
+  cloneRepository(url: string, path: string, options?: { fetch: { depth: number } }): Promise<unknown>
   openRepository(path: string): Promise<{ getRemote(name: string): Libgit2Remote }>
 }
 
@@ -106,6 +106,15 @@ interface Libgit2Remote {
 const hasLibgit2 = process.platform === 'linux' && process.arch === 'x64'
 
 describe.runIf(hasLibgit2)('libgit2 (es-git)', () => {
+  test('clones by depth', async () => {
+    const { cloneRepository } = createRequire(import.meta.url)('es-git-linux-x64-gnu') as Libgit2
+    const directory = await world.directory()
+    await cloneRepository(world.at(alice, 'app'), directory, { fetch: { depth: 2 } })
+    const clone = new WorkingCopy(world.git, directory)
+    expect(await clone.git('rev-list', '--count', '--first-parent', 'HEAD')).toBe('2')
+    await clone.fsck()
+  })
+
   test('clones, pushes in chunks without a length, and fetches', async () => {
     const { cloneRepository, openRepository } = createRequire(import.meta.url)('es-git-linux-x64-gnu') as Libgit2
     const directory = await world.directory()
