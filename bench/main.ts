@@ -1,15 +1,19 @@
 import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
+import { benchConcurrent } from './concurrent.ts'
 import { benchGrowth } from './growth.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
 
+const DEFAULT_CLIENTS = 20
+
 interface BenchOptions {
   /** Empty for benches that need none. */
   readonly repository: string
   readonly rounds: number
+  readonly clients: number
 }
 
 interface Bench {
@@ -27,6 +31,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     needsRepository: false,
     run: benchGrowth,
   },
+  concurrent: { summary: 'many clones at once, and ten pushes to ten branches at once', run: benchConcurrent },
   memory: {
     summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',
     needsRepository: false,
@@ -42,6 +47,7 @@ ${Object.entries(BENCHES)
 
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
+  --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -61,6 +67,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       options: {
         repo: { type: 'string' },
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
+        clients: { type: 'string', default: String(DEFAULT_CLIENTS) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -77,7 +84,9 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
     const rounds = Number(values.rounds)
     if (!Number.isInteger(rounds) || rounds < DEFAULT_ROUNDS) throw new Error(`--rounds ${values.rounds} is too few.`)
-    return { name, json: values.json, repository, rounds }
+    const clients = Number(values.clients)
+    if (!Number.isInteger(clients) || clients < 1) throw new Error(`--clients ${values.clients} is not a number.`)
+    return { name, json: values.json, repository, rounds, clients }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)
     process.exit(2)

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test'
 import { deflateSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import type { RepositoryAddress } from '../../../durable-objects/repository/answers.ts'
 import { type MergeDeps, mergeNewest } from '../../../durable-objects/repository/merge-newest.ts'
@@ -284,7 +284,7 @@ it('a mirror merges by its alarm after pushes have landed', async () => {
   await pushed.withStore(2, async () => undefined)
   await runInDurableObject(pushed.stub, async (instance, state) => {
     instance.land(pushed.address, { record: null, pack: null, states: [], head: null })
-    while ((await state.storage.getAlarm()) === null) await new Promise((resolve) => setTimeout(resolve, 1))
+    await vi.waitFor(async () => expect(await state.storage.getAlarm()).not.toBe(null))
     await state.storage.deleteAlarm()
     await instance.alarm()
     const store = new MirrorStore(state.storage)
