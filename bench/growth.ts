@@ -1,3 +1,4 @@
+import { type FetchCost, lastFetch } from './fetch-cost.ts'
 import { median } from './measure.ts'
 import type { Report, Row } from './report.ts'
 import { SmallPushes } from './small-pushes.ts'
@@ -44,7 +45,7 @@ export async function benchGrowth({ rounds }: { rounds: number }): Promise<Repor
       for (const { repository, times } of round % 2 === 0 ? turns : turns.reverse()) {
         // The first round warms both up.
         await measure(repository, round === 0 ? { push: [], fetch: [] } : times)
-        if (round > 0) costs.push(lastFetch(stage))
+        if (round > 0) costs.push(lastFetch(edge))
       }
       pdsRequests.push(atmosphere.requests.length - requests - turns.length)
     }
@@ -55,7 +56,7 @@ export async function benchGrowth({ rounds }: { rounds: number }): Promise<Repor
   }
   await untilQuiet(stage)
   await grown.fetch()
-  rows.push({ name: 'packs in R2', ours: lastFetch(stage).packs, other: null, unit: 'packs', reach: '<= 12' })
+  rows.push({ name: 'packs in R2', ours: lastFetch(edge).packs, other: null, unit: 'packs', reach: '<= 12' })
   rows.push({
     name: 'R2 reads of a fetch, at most',
     ours: Math.max(...costs.map(({ r2Reads }) => r2Reads)),
@@ -88,18 +89,6 @@ async function time(action: () => Promise<void>): Promise<number> {
   const start = performance.now()
   await action()
   return performance.now() - start
-}
-
-/** What the edge logs of a fetch. */
-interface FetchCost {
-  readonly packs: number
-  readonly r2Reads: number
-}
-
-function lastFetch({ edge }: Stage): FetchCost {
-  const line = edge.logs.findLast(({ message }) => message.includes('"event":"fetched"'))
-  if (line === undefined) throw new Error('the edge has logged no fetch')
-  return JSON.parse(line.message) as FetchCost
 }
 
 async function untilQuiet({ edge }: Stage): Promise<void> {

@@ -1,19 +1,23 @@
 import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
 import { benchConcurrent } from './concurrent.ts'
+import { benchFetch } from './fetch.ts'
 import { benchGrowth } from './growth.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
+import { benchRefs } from './refs.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
 
 const DEFAULT_CLIENTS = 20
+const DEFAULT_REFS = 20_000
 
 interface BenchOptions {
   /** Empty for benches that need none. */
   readonly repository: string
   readonly rounds: number
   readonly clients: number
+  readonly count: number
 }
 
 interface Bench {
@@ -26,6 +30,8 @@ interface Bench {
 const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
   clone: { summary: 'the same history cloned from both', run: benchClone },
+  fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
+  refs: { summary: 'the refs of a repository that has many, and one of them', needsRepository: false, run: benchRefs },
   growth: {
     summary: 'one small push and its fetch, after 1, 100 and 2,000 pushes to one repository',
     needsRepository: false,
@@ -48,6 +54,7 @@ ${Object.entries(BENCHES)
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
   --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
+  --count N    how many refs (refs; default ${DEFAULT_REFS})
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -68,6 +75,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
         repo: { type: 'string' },
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
         clients: { type: 'string', default: String(DEFAULT_CLIENTS) },
+        count: { type: 'string', default: String(DEFAULT_REFS) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -82,11 +90,19 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     const repository = values.repo ?? ''
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
-    const rounds = Number(values.rounds)
-    if (!Number.isInteger(rounds) || rounds < DEFAULT_ROUNDS) throw new Error(`--rounds ${values.rounds} is too few.`)
-    const clients = Number(values.clients)
-    if (!Number.isInteger(clients) || clients < 1) throw new Error(`--clients ${values.clients} is not a number.`)
-    return { name, json: values.json, repository, rounds, clients }
+    const number = (option: 'rounds' | 'clients' | 'count', least: number) => {
+      const value = Number(values[option])
+      if (!Number.isInteger(value) || value < least) throw new Error(`--${option} takes a number from ${least} up.`)
+      return value
+    }
+    return {
+      name,
+      json: values.json,
+      repository,
+      rounds: number('rounds', DEFAULT_ROUNDS),
+      clients: number('clients', 1),
+      count: number('count', 3),
+    }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)
     process.exit(2)

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Account, type Atmosphere, startAtmosphere } from '../dev/atmosphere.ts'
-import { type Edge, startEdge } from '../dev/edge.ts'
+import { type Edge, startEdge, type WorkerBeside } from '../dev/edge.ts'
 import { Git } from '../dev/git.ts'
 import { startHttpBackend } from './http-backend.ts'
 import type { Fact } from './report.ts'
@@ -15,6 +15,8 @@ export interface Stage {
   readonly alice: Account
   /** For pushes and clones: an address at the edge, with alice's credentials. */
   atEdge(repository: string): string
+  /** The same without the credentials: for bare requests. */
+  readUrl(repository: string): string
   /** An address at http-backend. */
   atBackend(repository: string): string
   /** A new bare repository that http-backend serves; it takes pushes. @returns its directory */
@@ -24,7 +26,7 @@ export interface Stage {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openStage(options: { beside?: WorkerBeside } = {}): Promise<Stage> {
   await using opening = new AsyncDisposableStack()
   const root = await mkdtemp(join(tmpdir(), 'skein-bench-'))
   opening.defer(() => rm(root, { recursive: true, force: true }))
@@ -36,7 +38,7 @@ export async function openStage(): Promise<Stage> {
   const atmosphere = await startAtmosphere({ stateDirectory: join(root, 'atmosphere') })
   opening.defer(() => atmosphere.close())
   const { pdsUrl, plcUrl } = atmosphere
-  const edge = await startEdge({ port: 0, stateDirectory: join(root, 'edge'), pdsUrl, plcUrl })
+  const edge = await startEdge({ port: 0, stateDirectory: join(root, 'edge'), pdsUrl, plcUrl, ...options })
   opening.defer(() => edge.close())
   const backend = await startHttpBackend(backendRoot, git.environment)
   opening.defer(() => backend.close())
@@ -50,6 +52,7 @@ export async function openStage(): Promise<Stage> {
     alice,
     atEdge: (repository) =>
       `${edge.url.replace('//', `//${alice.handle}:${alice.password}@`)}/${alice.handle}/${repository}`,
+    readUrl: (repository) => `${edge.url}/${alice.handle}/${repository}`,
     atBackend: (repository) => `${backend.url}/${repository}`,
     async createAtBackend(repository) {
       const directory = join(backendRoot, repository)
@@ -95,6 +98,31 @@ export async function copySource({ git, path }: Stage, repository: string): Prom
     refs: (await run('for-each-ref')).split('\n').filter(Boolean).length,
   }
   return { directory, branch, refspecs, facts }
+}
+
+/** What git's server does best with: one pack with bitmaps, and a commit-graph. */
+export const PACKED_WELL = 'git repack -a -d --write-bitmap-index, git commit-graph write --reachable --changed-paths'
+
+/** Packs a repository of http-backend as well as git can. */
+export async function packWell(git: Git, directory: string): Promise<void> {
+  const options = { cwd: directory, timeoutMilliseconds: LONG_TIMEOUT }
+  await git.run(['repack', '-a', '-d', '--quiet', '--write-bitmap-index'], options)
+  await git.run(['commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress'], options)
+}
+
+/** Pushes a source to the edge and into a new repository of http-backend, and packs that well. @returns its directory */
+export async function pushToBoth(stage: Stage, source: Source, repository: string): Promise<string> {
+  const { git } = stage
+  const directory = await stage.createAtBackend(repository)
+  for (const address of [stage.atEdge(repository), stage.atBackend(repository)]) {
+    await git.run(['push', '--quiet', address, ...source.refspecs], {
+      cwd: source.directory,
+      timeoutMilliseconds: LONG_TIMEOUT,
+    })
+  }
+  await git.run(['symbolic-ref', 'HEAD', `refs/heads/${source.branch}`], { cwd: directory })
+  await packWell(git, directory)
+  return directory
 }
 
 /** One commit on top of the branch that adds a file of one line. */

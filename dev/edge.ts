@@ -17,6 +17,8 @@ export interface Edge {
   wipe(what?: Store): Promise<void>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
+  /** Where the Worker beside listens; another place after `restart` and `wipe`. @throws where there is none */
+  besideUrl(): Promise<string>
   close(): Promise<void>
 }
 
@@ -37,8 +39,16 @@ export interface EdgeOptions {
   readonly plcUrl: string
   /** Further variables of durable-objects/environment.ts, over those that this file sets. */
   readonly vars?: Readonly<Record<string, string>>
+  /** Another Worker in the same runtime, for benches that need something to compare with. Default none. */
+  readonly beside?: WorkerBeside
   /** Called for every line that the Worker logs, and for a crash of workerd. Default: nothing is printed. */
   readonly onLog?: (log: EdgeLog) => void
+}
+
+/** A Worker of one module of JavaScript; it has the bucket `PACKS`, and a port of its own. */
+export interface WorkerBeside {
+  readonly name: string
+  readonly script: string
 }
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -68,6 +78,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     restart: () => startAgain(null),
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
     pid: () => workerdPid(port),
+    besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
     close: () => miniflare.dispose(),
   }
 }
@@ -85,29 +96,39 @@ async function startMiniflare(
     const type = moduleType(name)
     return type === null ? [] : [{ type, path: join(directory, name) }]
   })
+  const main = {
+    ...workerOptions,
+    // The path and the name are those of `wrangler dev --persist-to`, so that its tools can look into the state.
+    name: 'skein',
+    modulesRoot: directory,
+    // The entry has to come first.
+    modules: modules.sort((a, b) => Number(b.path.endsWith('/index.js')) - Number(a.path.endsWith('/index.js'))),
+    bindings: {
+      ...(workerOptions.bindings as Record<string, Json> | undefined),
+      PLC_URL: options.plcUrl,
+      HANDLE_RESOLVER_URL: options.pdsUrl,
+      ALLOW_PRIVATE_HOSTS: 'true',
+      SESSION_KEY: await sessionKey(join(options.stateDirectory, 'session-key')),
+      ...options.vars,
+    },
+  }
+  const beside = options.beside && {
+    ...options.beside,
+    modules: true,
+    compatibilityDate: workerOptions.compatibilityDate as string,
+    r2Buckets: workerOptions.r2Buckets as Readonly<Record<string, { id: string }>>,
+    unsafeDirectSockets: [{ host: LOOPBACK, port: 0 }],
+  }
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      ...workerOptions,
       host: LOOPBACK,
       port,
       // Otherwise Miniflare asks workers.cloudflare.com where it is.
       cf: false,
       log: new Log(LogLevel.ERROR),
       handleStructuredLogs: onLog,
-      // The path and the name are those of `wrangler dev --persist-to`, so that its tools can look into the state.
       resourcePersistencePath: storage(options),
-      name: 'skein',
-      modulesRoot: directory,
-      // The entry has to come first.
-      modules: modules.sort((a, b) => Number(b.path.endsWith('/index.js')) - Number(a.path.endsWith('/index.js'))),
-      bindings: {
-        ...(workerOptions.bindings as Record<string, Json> | undefined),
-        PLC_URL: options.plcUrl,
-        HANDLE_RESOLVER_URL: options.pdsUrl,
-        ALLOW_PRIVATE_HOSTS: 'true',
-        SESSION_KEY: await sessionKey(join(options.stateDirectory, 'session-key')),
-        ...options.vars,
-      },
+      workers: beside === undefined ? [main] : [main, beside],
     }),
   )
   try {
