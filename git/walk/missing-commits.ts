@@ -5,7 +5,10 @@ import { byGeneration, CommitHeap } from './commit-heap.ts'
 const WANTED = 1
 const HAD = 2
 
-/** Where history ends although it goes on in the graph: commits whose parents do not follow from them. */
+/**
+ * Where history ends although it goes on in the graph: commits whose parents do not follow from them. What ends on the
+ * side of the haves alone has its parents among the wants: nobody looks below what is had for something to send.
+ */
 export interface HistoryEnds {
   /** On the way down from the wants. */
   readonly wanted: ReadonlySet<number>

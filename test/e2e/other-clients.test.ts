@@ -13,7 +13,43 @@ const author = { name: 'Alice', email: 'alice@example.com' }
 
 const work = await world.init()
 await writeHistory(work, { commits: 60, seed: 6, oddNames: false })
-await work.git('push', '--quiet', '--all', world.as(alice, 'app'))
+await work.git('push', '--quiet', '--mirror', world.as(alice, 'app'))
+
+describe('git itself', () => {
+  const address = world.at(alice, 'app')
+
+  test('clones with --reference only what that lacks', async () => {
+    const older = await world.clone('--bare', '--single-branch', '--branch', 'side-35', address)
+    const clone = await world.clone('--reference', older.directory, '--bare', address)
+    const own = await clone.git('count-objects', '--verbose')
+    expect(Number(/^in-pack: (\d+)$/m.exec(own)?.[1])).toBeLessThan((await work.objectIds()).length)
+    expect(await clone.objectIds()).toEqual(await work.objectIds())
+    await clone.fsck()
+  })
+
+  test('clones one branch, without tags, or a tag as if it were a branch', async () => {
+    const one = await world.clone('--single-branch', '--branch', 'side-35', '--no-tags', address)
+    expect(await one.refs()).toEqual({ 'refs/heads/side-35': await work.resolve('side-35') })
+    expect((await one.objectIds()).length).toBe((await work.git('rev-list', '--objects', 'side-35')).split('\n').length)
+    const tag = await world.clone('--single-branch', '--branch', 'outer', address)
+    expect(await tag.resolve('HEAD')).toBe(await work.resolve('outer^{commit}'))
+    await tag.fsck()
+  })
+
+  test('clones a repository together with its submodule, by a relative address', async () => {
+    const outer = await world.init()
+    await outer.commit('first', { 'outer.txt': 'o\n' })
+    await outer.git('submodule', '--quiet', 'add', '--name', 'app', address, 'app')
+    await outer.git('config', '--file', '.gitmodules', 'submodule.app.url', '../app')
+    await outer.commit('with a submodule')
+    await outer.git('push', '--quiet', world.as(alice, 'outer'), 'HEAD:main')
+    const clone = await world.clone('--recurse-submodules', '--shallow-submodules', world.at(alice, 'outer'))
+    const inner = new WorkingCopy(world.git, `${clone.directory}/app`)
+    expect(await inner.resolve('HEAD')).toBe(await work.resolve('main'))
+    expect(await inner.git('rev-list', '--count', 'HEAD')).toBe('1')
+    await inner.fsck()
+  })
+})
 
 describe('isomorphic-git', () => {
   const onAuth = () => ({ username: alice.handle, password: alice.password })
@@ -35,6 +71,19 @@ describe('isomorphic-git', () => {
     await isomorphicGit.fetch({ fs, http, dir, remote: 'origin' })
     expect(await clone.resolve('refs/remotes/origin/isomorphic')).toBe(head)
   })
+
+  test('clones one branch by depth, and deepens it', async () => {
+    const dir = await world.directory()
+    const url = world.at(alice, 'app')
+    await isomorphicGit.clone({ fs, http, dir, url, singleBranch: true, depth: 3, noCheckout: true })
+    const clone = new WorkingCopy(world.git, dir)
+    expect(await clone.git('rev-parse', '--is-shallow-repository')).toBe('true')
+    expect(await clone.git('rev-list', '--count', '--first-parent', 'HEAD')).toBe('3')
+    await clone.fsck()
+    await isomorphicGit.fetch({ fs, http, dir, singleBranch: true, depth: 4, relative: true })
+    expect(await clone.git('rev-list', '--count', '--first-parent', 'HEAD')).toBe('7')
+    await clone.fsck()
+  })
 })
 
 /**
@@ -42,7 +91,7 @@ describe('isomorphic-git', () => {
  * not have all of them, which makes an honest lock file impossible: so the binary for the machines of CI is taken.
  */
 interface Libgit2 {
-  cloneRepository(url: string, path: string): Promise<unknown>
+  cloneRepository(url: string, path: string, options?: { fetch: { depth: number } }): Promise<unknown>
   openRepository(path: string): Promise<{ getRemote(name: string): Libgit2Remote }>
 }
 
@@ -57,6 +106,15 @@ interface Libgit2Remote {
 const hasLibgit2 = process.platform === 'linux' && process.arch === 'x64'
 
 describe.runIf(hasLibgit2)('libgit2 (es-git)', () => {
+  test('clones by depth', async () => {
+    const { cloneRepository } = createRequire(import.meta.url)('es-git-linux-x64-gnu') as Libgit2
+    const directory = await world.directory()
+    await cloneRepository(world.at(alice, 'app'), directory, { fetch: { depth: 2 } })
+    const clone = new WorkingCopy(world.git, directory)
+    expect(await clone.git('rev-list', '--count', '--first-parent', 'HEAD')).toBe('2')
+    await clone.fsck()
+  })
+
   test('clones, pushes in chunks without a length, and fetches', async () => {
     const { cloneRepository, openRepository } = createRequire(import.meta.url)('es-git-linux-x64-gnu') as Libgit2
     const directory = await world.directory()

@@ -180,3 +180,39 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
     }
   })
 })
+
+test('what a checkout needs of a partial clone comes in one request', async () => {
+  const clone = await world.clone('--filter=blob:none', '--no-checkout', address)
+  const before = world.edge.logs.length
+  const checkout = await clone.tryWith(
+    { env: { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' } },
+    'checkout',
+    'main',
+  )
+  expect(checkout.status).toBe(0)
+  expect(checkout.stderr.match(/=> Send header: POST .*git-upload-pack/g)).toHaveLength(1)
+  expect(world.edge.logs.slice(before).filter(({ level }) => level === 'error')).toEqual([])
+  await clone.fsck()
+})
+
+describe('a push from a shallow clone', () => {
+  test('is taken where the server has what it builds on', async () => {
+    await work.git('push', '--quiet', world.as(alice, 'pushed'), 'main')
+    const clone = await world.clone('--depth=2', world.as(alice, 'pushed'))
+    const head = await clone.commit('on a shallow clone', { 'shallow.txt': 's\n' })
+    await clone.git('push', '--quiet', 'origin', 'HEAD:main')
+    const whole = await world.clone(world.at(alice, 'pushed'))
+    expect(await whole.resolve('HEAD')).toBe(head)
+    expect(await whole.git('rev-parse', '--is-shallow-repository')).toBe('false')
+    await whole.fsck()
+  })
+
+  test('is refused where history would end in the repository: shallow update not allowed', async () => {
+    const clone = await world.clone('--depth=2', address)
+    const before = await world.accountCommit(alice)
+    const refused = await clone.try('push', '--porcelain', world.as(alice, 'rootless'), 'HEAD:refs/heads/main')
+    expect(refused.status).not.toBe(0)
+    expect(refused.stdout + refused.stderr).toMatch(/\[remote rejected\] \(shallow update not allowed\)/)
+    expect(await world.accountCommit(alice)).toBe(before)
+  })
+})

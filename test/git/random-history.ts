@@ -16,16 +16,21 @@ export interface RandomHistory extends Disposable {
 
 /**
  * A repository of the real git with a history made up from a seed: several roots, merges of up to four parents,
- * criss-crosses, reverts, files that come and go, a submodule, and times that run backwards now and then.
+ * criss-crosses, reverts, files that come and go, a submodule, and (unless the clock is steady) times that run backwards
+ * now and then.
  */
-export function randomHistory(random: (limit: number) => number, size: number): RandomHistory {
+export function randomHistory(
+  random: (limit: number) => number,
+  size: number,
+  { steadyClock = false }: { readonly steadyClock?: boolean } = {},
+): RandomHistory {
   const repository = new ScratchRepository({ bare: true })
   const stream: string[] = []
   const contents: string[] = []
   let time = 1_700_000_000
   for (let commit = 1; commit <= size; commit++) {
     const parents = chooseParents(random, commit)
-    time += random(10) === 0 ? -5000 : random(1000)
+    time += random(10) === 0 && !steadyClock ? -5000 : random(1000)
     stream.push(`commit refs/heads/c${commit}\nmark :${commit}`)
     stream.push(`committer A <a@example.com> ${time} +0000`, data(`commit ${commit}`))
     parents.forEach((parent, i) => {

@@ -19,3 +19,11 @@ it.each([0, 1, 31, 32, 33, 64, 1000])('holds numbers below %i as a set does', (l
   for (let number = 0; number < length; number++) expect(bitmap.has(number)).toBe(set.has(number))
   expect(bitmap.next(length)).toBe(-1)
 })
+
+it('takes out what another set holds', () => {
+  const [bitmap, others] = [new Bitmap(100), new Bitmap(100)]
+  for (const number of [0, 31, 32, 64, 99]) bitmap.set(number)
+  for (const number of [1, 31, 64]) others.set(number)
+  bitmap.clearAll(others)
+  expect([...bitmap]).toEqual([0, 32, 99])
+})

@@ -10,6 +10,7 @@ import {
   RESPONSE_END,
 } from '../../../git/protocol/pkt-line.ts'
 import { PktLineWriter } from '../../../git/protocol/pkt-line-writer.ts'
+import { BAND_DATA } from '../../../git/protocol/side-band.ts'
 import { chunked, concat, readerOf, text, wire } from './wire.ts'
 
 const encoder = new TextEncoder()
@@ -113,6 +114,18 @@ describe('PktLineWriter', () => {
     expect(() => writer.line('é'.repeat(32759))).toThrow(PktLineError)
     expect(() => writer.line(new Uint8Array(65517))).toThrow(PktLineError)
     expect(writer.takeBytes()).toHaveLength(2 * 65520)
+  })
+
+  it('puts lines into a side band, and leaves marks outside', () => {
+    const writer = new PktLineWriter({ band: BAND_DATA })
+    writer.line('hello\n')
+    writer.delim()
+    writer.line(encoder.encode('wörld'))
+    writer.flush()
+    expect(text(writer.takeBytes())).toBe('000b\x01hello\n0001000b\x01wörld0000')
+    writer.line('a'.repeat(65515))
+    expect(() => writer.line('a'.repeat(65516))).toThrow(PktLineError)
+    expect(writer.takeBytes()).toHaveLength(65520)
   })
 })
 

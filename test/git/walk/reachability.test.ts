@@ -4,57 +4,7 @@ import { missingCommits } from '../../../git/walk/missing-commits.ts'
 import { everyReaches, isAncestor } from '../../../git/walk/reachability.ts'
 import { walkCommits } from '../../../git/walk/walk-commits.ts'
 import { seededRandom } from '../packs.ts'
-
-/** A graph of nothing but parents; a commit's parents have smaller numbers. Counts how many commits are looked at. */
-class ParentGraph implements CommitGraph {
-  lookedAt = 0
-  readonly #parents: readonly number[][]
-  readonly #generations: number[] = []
-
-  constructor(parents: readonly number[][]) {
-    this.#parents = parents
-    for (const own of parents)
-      this.#generations.push(1 + Math.max(0, ...own.map((parent) => this.#generations[parent]!)))
-  }
-
-  get size(): number {
-    return this.#parents.length
-  }
-
-  parents(commit: number): readonly number[] {
-    this.lookedAt++
-    return this.#parents[commit]!
-  }
-
-  generation(commit: number): number {
-    return this.#generations[commit]!
-  }
-
-  /** Clocks that agree with nothing. */
-  time(commit: number): number {
-    return (commit * 7919) % 101
-  }
-
-  find(): number {
-    return -1
-  }
-
-  oid(): string {
-    return ''
-  }
-
-  tree(): string {
-    return ''
-  }
-
-  isComplete(): boolean {
-    return true
-  }
-
-  tagTarget(): null {
-    return null
-  }
-}
+import { ParentGraph } from './parent-graph.ts'
 
 function randomGraph(random: (limit: number) => number): ParentGraph {
   const parents = Array.from({ length: 1 + random(40) }, (_, commit) =>
@@ -89,6 +39,26 @@ describe('random graphs', () => {
       const had = reachable(graph, to)
       const lacking = sorted(reachable(graph, from)).filter((commit) => !had.has(commit))
       expect(sorted(missingCommits(graph, from, to).commits)).toEqual(lacking)
+    }
+  })
+
+  it('lack what the naive walk finds lacking where history ends early on either side', () => {
+    for (const { graph, from, to } of cases) {
+      const hadEnds = to.map((commit) => commit >> 1)
+      const deepened = hadEnds.slice(0, 1)
+      const wants = [...from, ...deepened.flatMap((commit) => [...graph.parents(commit)])]
+      const wantedEnds = new Set([...hadEnds.slice(1), ...from.map((commit) => commit >> 1)])
+      for (const commit of deepened) wantedEnds.delete(commit)
+      const ends = { wanted: wantedEnds, had: new Set(hadEnds) }
+      const had = new Set(walkCommits(graph, [...to, ...deepened], ends.had))
+      const wanted = [...walkCommits(graph, wants, ends.wanted)]
+      const missing = missingCommits(graph, wants, [...to, ...deepened], ends)
+      expect(sorted(missing.commits)).toEqual(sorted(wanted.filter((commit) => !had.has(commit))))
+      const sent = new Set(missing.commits)
+      const cut = [...sent].filter((commit) =>
+        graph.parents(commit).some((parent) => !sent.has(parent) && !had.has(parent)),
+      )
+      expect(cut.filter((commit) => !missing.boundary().includes(commit))).toEqual([])
     }
   })
 
