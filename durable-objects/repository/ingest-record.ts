@@ -1,4 +1,5 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
+import { MemoryAccount } from '../../git/bytes/memory-account.ts'
 import { type IngestedPack, type IngestPhase, ingestPack } from '../../git/graph/ingest-pack.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
@@ -39,20 +40,25 @@ export async function ingestRecord(
   isLastTry: boolean,
   onProgress: (phase: IngestPhase, done: number, total: number) => void,
 ): Promise<void> {
-  const { store, bucket } = deps
+  const { store, bucket, log } = deps
   const { did, rkey } = address
   const source = store.source(pack.id)
   // A push may have brought it meanwhile.
   if (source === null) return
   const keys = packKeys(did, rkey, pack.id)
-  const known = await withGraphs(await openPacks(bucket, did, rkey, store.packs('ready')))
-  const upload = new PackUpload(bucket, keys.pack)
+  const memory = new MemoryAccount()
+  const packs = await openPacks(bucket, did, rkey, store.packs('ready'))
+  for (const { data } of packs) memory.enter(data)
+  const known = await withGraphs(packs)
+  const upload = memory.enter(new PackUpload(bucket, keys.pack))
   const ingested = await ingestPack({
     chunks: source.blobs === null ? readKept(bucket, keys.pack) : readBlobs(deps, did, source.blobs, upload),
     // What came with the record is in R2 as it is.
     reopen: () => (source.blobs === null ? openKept(bucket, keys.pack) : upload.complete()),
-    known: known.length === 0 ? null : { objects: new PackedObjects(known), graph: RepositoryGraph.of(known) },
+    known:
+      known.length === 0 ? null : { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) },
     strict: false,
+    memory,
     onProgress,
   }).catch(async (error: unknown) => {
     await upload.abort()
@@ -61,7 +67,9 @@ export async function ingestRecord(
   if (ingested.missing.length > 0 && !isLastTry && store.packs('wanted').length > 1) return
   logFaults(deps, address, pack, ingested)
   await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])
-  store.takeIn({ id: pack.id, size: ingested.size, objects: ingested.objects }, source.replaces)
+  const { size, objects } = ingested
+  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
+  store.takeIn({ id: pack.id, size, objects }, source.replaces)
 }
 
 async function* readBlobs(

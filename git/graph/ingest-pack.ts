@@ -1,5 +1,5 @@
-import type { MemoryAccount } from '../bytes/memory-account.ts'
-import { type Oid, oidFromBytes } from '../bytes/oid.ts'
+import { HeldArrays, MemoryAccount } from '../bytes/memory-account.ts'
+import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { checkTree } from '../object/check-tree.ts'
 import { TREE } from '../object/object-type.ts'
@@ -7,11 +7,11 @@ import { asPackError } from '../pack/as-pack-error.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { EntryIds } from '../pack/entry-ids.ts'
 import { KeptDeltas } from '../pack/kept-deltas.ts'
-import { PackIndex, writePackIndex } from '../pack/pack-index.ts'
+import { INDEX_SORT_BYTES, PackIndex, packIndexBytes, writePackIndex } from '../pack/pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from '../pack/pack-limits.ts'
 import { PackedObjects } from '../pack/packed-objects.ts'
-import { resolveDeltas } from '../pack/resolve-deltas.ts'
-import { type ObjectVisitor, scanPack } from '../pack/scan-pack.ts'
+import { type ResolvedPack, resolveDeltas } from '../pack/resolve-deltas.ts'
+import { type ObjectVisitor, type PackScan, scanPack } from '../pack/scan-pack.ts'
 import { buildGraph, type KnownObjects } from './build-graph.ts'
 import { ObjectLinks } from './object-links.ts'
 import { TreeChildren } from './tree-children.ts'
@@ -47,9 +47,9 @@ export interface IngestedPack {
   /** Hex of the trailer. */
   readonly checksum: string
   readonly thin: boolean
-  /** What the pack's objects need and nobody has. */
+  /** What the pack's objects need and nobody has: the first hundred. */
   readonly missing: readonly Oid[]
-  /** Objects that could not be read as what they claim to be, in words. Empty if `strict`. */
+  /** Objects that could not be read as what they claim to be, in words: the first hundreds. Empty if `strict`. */
   readonly malformed: readonly string[]
 }
 
@@ -77,13 +77,14 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
 
 async function ingest(options: IngestOptions): Promise<IngestedPack> {
   const limits = options.limits ?? PACK_LIMITS
+  const memory = options.memory ?? new MemoryAccount(Number.POSITIVE_INFINITY)
   const ids = new EntryIds()
   const links = new ObjectLinks(ids.table, new TreeChildren(ids.table, limits.keptTreeEntries))
   const deltas = new KeptDeltas(limits.keptDeltaBytes)
-  const { memory } = options
-  for (const holder of [ids, links, deltas]) memory?.enter(holder)
+  // Those whose caches are had again the soonest come first.
+  for (const holder of [deltas, links, ids]) memory.enter(holder)
   const report = (phase: IngestPhase, done: number, total: number) => {
-    memory?.check()
+    memory.check()
     options.onProgress?.(phase, done, total)
   }
   const visitor: ObjectVisitor = {
@@ -108,8 +109,9 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
     onProgress: (done, total) => report('receiving', done, total),
     limits,
-    ...(memory === undefined ? {} : { memory }),
+    memory,
   })
+  memory.enter(scan)
   const pack = await options.reopen()
   const store = options.known?.objects ?? null
   const resolved = await resolveDeltas({
@@ -121,31 +123,43 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     visitor,
     onProgress: (done, total) => report('resolving', done, total),
     limits,
-    ...(memory === undefined ? {} : { memory }),
+    memory,
   })
-  const index = writePackIndex({
-    ...resolved,
-    packSize: scan.size,
-    offsets: scan.offsets,
-    oids: ids.packed(scan.entries),
-  })
-  const graph = await buildGraph({
-    links,
-    ids,
-    types: resolved.types,
-    objects: new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }),
-    known: options.known,
-    ...(memory === undefined ? {} : { memory }),
-  })
+  memory.leave(deltas)
+  const index = indexOf(scan, resolved, ids, memory)
+  const { entries, size, checksum } = scan
+  memory.leave(scan)
+  const written = memory.enter(new HeldArrays(index, resolved.types))
+  const objects = memory.enter(new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }))
+  const graph = await buildGraph({ links, ids, types: resolved.types, objects, known: options.known, memory })
   if (options.strict && graph.mistyped.length > 0) throw new ForbiddenObjectError(graph.mistyped[0]!)
+  memory.enter(graph)
+  const file = graph.write()
+  for (const holder of [graph, objects, links, ids, written]) memory.leave(holder)
+  memory.enter(new HeldArrays(index, file))
   return {
     index,
-    graph: graph.file,
-    size: scan.size,
-    objects: scan.entries,
-    checksum: scan.checksum,
+    graph: file,
+    size,
+    objects: entries,
+    checksum,
     thin: resolved.external.length > 0,
     missing: graph.missing,
     malformed: [...links.malformed, ...graph.mistyped],
   }
+}
+
+function indexOf(scan: PackScan, resolved: ResolvedPack, ids: EntryIds, memory: MemoryAccount): Uint8Array {
+  const { entries, size, offsets } = scan
+  const { types, sizes, bases, external } = resolved
+  const held = memory.enter(new HeldArrays(types, sizes, bases, external))
+  memory.check(packIndexBytes(entries, entries, external.length / OID_BYTES) + INDEX_SORT_BYTES * entries)
+  const { numbers } = ids
+  const index = writePackIndex({
+    ...{ types, sizes, bases, external, offsets, numbers },
+    packSize: size,
+    oids: ids.table.view(),
+  })
+  memory.leave(held)
+  return index
 }

@@ -64,7 +64,11 @@ export class MissingBaseError extends PackError {
 export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPack> {
   const resolver = new DeltaResolver(options)
   options.memory?.enter(resolver)
-  return resolver.resolve()
+  try {
+    return await resolver.resolve()
+  } finally {
+    options.memory?.leave(resolver)
+  }
 }
 
 class DeltaResolver {
@@ -98,6 +102,7 @@ class DeltaResolver {
     this.#deltas = scan.types.reduce((count, type) => count + (type >= OFS_DELTA ? 1 : 0), 0)
     for (let at = 0; at < scan.baseIds.length; at += OID_BYTES) ids.table.intern(scan.baseIds, at)
     this.#waiting = new Int32Array(ids.table.size).fill(NONE)
+    options.memory?.check(this.heldBytes)
   }
 
   get heldBytes(): number {
@@ -108,6 +113,7 @@ class DeltaResolver {
   /** Objects that deltas stand on are made again where they are needed. */
   letGo(): void {
     this.#objects.clear()
+    this.#result.letGo()
   }
 
   async resolve(): Promise<ResolvedPack> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { GrowingBytes, GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
-import type { MemoryAccount } from '../bytes/memory-account.ts'
+import { type BufferHolder, HeldArrays, type MemoryAccount } from '../bytes/memory-account.ts'
 import { OID_BYTES, oidFromBytes } from '../bytes/oid.ts'
 import { BLOB, type ObjectType, objectTypeName } from '../object/object-type.ts'
 import {
@@ -49,7 +49,7 @@ export interface ScanOptions {
 export const BASE_BY_ID = 0x80000000
 
 /** What one pass over a pack finds. All tables have one value an entry, in pack order. */
-export interface PackScan {
+export interface PackScan extends BufferHolder {
   readonly entries: number
   /** Bytes of the pack, trailer included. */
   readonly size: number
@@ -77,13 +77,15 @@ export interface PackScan {
  */
 export async function scanPack(chunks: AsyncIterable<Uint8Array>, options: ScanOptions): Promise<PackScan> {
   const input = new PackInput(chunks)
+  const scanner = new PackScanner(input, options)
+  options.memory?.enter(scanner)
   try {
-    const scanner = new PackScanner(input, options)
-    options.memory?.enter(scanner)
     return await scanner.scan()
   } catch (error) {
     await input.close()
     throw error
+  } finally {
+    options.memory?.leave(scanner)
   }
 }
 
@@ -98,7 +100,7 @@ class PackScanner {
   readonly #baseIds = new GrowingBytes()
   readonly #header = createEntryHeader()
   readonly #inflater = new Inflater()
-  #object = new ObjectBuffer()
+  readonly #object = new ObjectBuffer()
   #unfolded = 0
 
   constructor(input: PackInput, options: ScanOptions) {
@@ -110,6 +112,11 @@ class PackScanner {
   get heldBytes(): number {
     const tables = [this.#offsets, this.#sizes, this.#kinds, this.#bases, this.#baseIds, this.#object]
     return tables.reduce((sum, { heldBytes }) => sum + heldBytes, this.#input.bytes.byteLength)
+  }
+
+  /** Room for a large object is made again where one comes. */
+  letGo(): void {
+    this.#object.letGo()
   }
 
   async scan(): Promise<PackScan> {
@@ -129,19 +136,16 @@ class PackScanner {
     }
     this.#options.onProgress?.(entries, entries)
     this.#offsets.push(input.offset)
-    this.#object = new ObjectBuffer()
     const trailer = await input.checkTrailer()
     const headerLengths = new Uint8Array(entries)
     const types = new Uint8Array(entries)
+    this.#options.memory?.check(2 * entries)
     for (let ordinal = 0; ordinal < entries; ordinal++) {
       const kind = this.#kinds.at(ordinal)
       headerLengths[ordinal] = kind >>> 8
       types[ordinal] = kind & 0xff
     }
-    return {
-      entries,
-      size: this.#offsets.at(entries) + OID_BYTES,
-      checksum: oidFromBytes(trailer),
+    const tables = {
       offsets: this.#offsets.view(),
       headerLengths,
       types,
@@ -149,6 +153,9 @@ class PackScanner {
       baseOrdinals: this.#bases.view(),
       baseIds: this.#baseIds.view(),
     }
+    const { heldBytes } = new HeldArrays(...Object.values(tables))
+    const size = this.#offsets.at(entries) + OID_BYTES
+    return { ...tables, entries, size, checksum: oidFromBytes(trailer), heldBytes }
   }
 
   async #readPackHeader(): Promise<number> {

@@ -23,6 +23,8 @@ export class PackUpload {
   #sent = 0
   /** The parts so far, while they are few. */
   #retained: Uint8Array[] | null = []
+  /** The object once it is complete. */
+  #uploaded: UploadedPack | null = null
 
   /** @param options `isReadBack`: whether the bytes will be read after `complete`; default true */
   constructor(bucket: R2Bucket, key: string, options: { readonly isReadBack?: boolean } = {}) {
@@ -36,15 +38,16 @@ export class PackUpload {
     return this.#size
   }
 
-  /** Of the part that fills, those on their way, and those that are kept. */
+  /** Of the part that fills, those on their way, those that are kept, and what is read back. */
   get heldBytes(): number {
-    const kept = this.#retained?.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? this.#sent
-    return this.#part.byteLength + kept
+    if (this.#uploaded !== null) return this.#uploaded.heldBytes
+    return this.#part.byteLength + (this.#retained === null ? this.#sent : bytesOf(this.#retained))
   }
 
   /** Keeps nothing for a second look: it is in R2. */
   letGo(): void {
     if (this.#multipart !== null) this.#retained = null
+    this.#uploaded?.letGo()
   }
 
   /** Takes the next bytes. They are copied: the caller may reuse its buffer. */
@@ -71,10 +74,11 @@ export class PackUpload {
       await this.#multipart.complete(this.#parts)
       this.#multipart = null
     }
-    if (this.#retained === null) return new R2Range(this.#bucket, this.#key, this.#size)
-    if (last.length > 0 && this.#retained.at(-1)?.buffer !== last.buffer) this.#retained.push(last)
+    if (last.length > 0 && this.#retained?.at(-1)?.buffer !== last.buffer) this.#retained?.push(last)
+    this.#uploaded = new UploadedPack(this.#retained, new R2Range(this.#bucket, this.#key, this.#size))
     this.#part = new Uint8Array(0)
-    return new PartsRange(this.#retained, this.#size)
+    this.#retained = null
+    return this.#uploaded
   }
 
   /** Gives up what is not complete. An object that is complete stays: others may rely on it already. */
@@ -121,26 +125,39 @@ export class PackUpload {
   }
 }
 
-/** Bytes in memory in parts of {@link PART_BYTES}, the last one shorter. */
-class PartsRange implements ByteRange {
+/** A pack that is in R2, and in memory for as long as there is room, in parts of {@link PART_BYTES}, the last one shorter. */
+class UploadedPack implements ByteRange {
   readonly size: number
-  readonly #parts: readonly Uint8Array[]
+  readonly #stored: R2Range
+  #parts: readonly Uint8Array[] | null
 
-  constructor(parts: readonly Uint8Array[], size: number) {
+  constructor(parts: readonly Uint8Array[] | null, stored: R2Range) {
     this.#parts = parts
-    this.size = size
+    this.#stored = stored
+    this.size = stored.size
+  }
+
+  get heldBytes(): number {
+    return (this.#parts === null ? 0 : bytesOf(this.#parts)) + this.#stored.heldBytes
+  }
+
+  letGo(): void {
+    this.#parts = null
+    this.#stored.letGo()
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
+    const parts = this.#parts
+    if (parts === null) return this.#stored.read(offset, length)
     assertRange(this, offset, length)
     const number = Math.floor(offset / PART_BYTES)
     const start = offset - number * PART_BYTES
-    const part = this.#parts[number] ?? new Uint8Array(0)
+    const part = parts[number] ?? new Uint8Array(0)
     if (start + length <= part.length) return part.subarray(start, start + length)
     const bytes = new Uint8Array(length)
     let written = 0
     for (let at = number, from = start; written < length; at++, from = 0) {
-      const piece = this.#parts[at]!.subarray(from, from + length - written)
+      const piece = parts[at]!.subarray(from, from + length - written)
       bytes.set(piece, written)
       written += piece.length
     }
@@ -162,4 +179,8 @@ class PartsRange implements ByteRange {
       },
     })
   }
+}
+
+function bytesOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { MemoryAccount } from '../../../git/bytes/memory-account.ts'
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
 import { mergePacks } from '../../../git/graph/merge-packs.ts'
@@ -15,22 +16,20 @@ import { concat } from '../protocol/wire.ts'
 import { pushes } from '../pushes.ts'
 import { randomHistory } from '../random-history.ts'
 
-async function merge(packs: readonly PackHandle[], older: readonly PackHandle[]) {
+async function merge(packs: readonly PackHandle[], older: readonly PackHandle[], memory = new MemoryAccount()) {
   const chunks: Uint8Array[] = []
+  const files: Uint8Array[] = []
+  const keep = (into: Uint8Array[]) => async (bytes: Uint8Array) => void into.push(bytes.slice())
   const merged = await mergePacks(
-    packs,
-    async (chunk) => {
-      chunks.push(chunk.slice())
-    },
-    { older: new PackedObjects(older) },
+    packs.map((pack) => ({ ...pack, graph: async () => pack.graph })),
+    { write: keep(chunks), end: async () => undefined, index: keep(files), graph: keep(files) },
+    { older: new PackedObjects(older), memory },
   )
   const bytes = concat(chunks)
   expect(merged.size).toBe(bytes.length)
-  const pack: PackHandle = {
-    index: new PackIndex(merged.index),
-    graph: new PackGraph(merged.graph),
-    data: new BufferRange(bytes),
-  }
+  const [index, graph] = files as [Uint8Array, Uint8Array]
+  const pack: PackHandle = { index: new PackIndex(index), graph: new PackGraph(graph), data: new BufferRange(bytes) }
+  expect(merged.objects).toBe(pack.index.entries)
   return { bytes, pack }
 }
 
