@@ -37,6 +37,8 @@ export class Repository extends DurableObject<Environment> {
   #reading: Promise<ReadAccountOutcome> | null = null
   #restoring: Promise<ReadAccountOutcome> | null = null
   #ingesting: Promise<void> | null = null
+  /** The last of the pieces of work that hold large tables. */
+  #working: Promise<unknown> = Promise.resolve()
   /** When the account was last asked, whether or not it answered. */
   #askedAt = 0
   #choreFailures = 0
@@ -108,7 +110,7 @@ export class Repository extends DurableObject<Environment> {
 
   async #doChores(address: RepositoryAddress): Promise<void> {
     try {
-      await doChores(this.#mergeDeps(), address, Date.now())
+      await this.#alone(() => doChores(this.#mergeDeps(), address, Date.now()))
       this.#choreFailures = 0
       await this.#wakeForChores()
     } catch (error) {
@@ -195,10 +197,17 @@ export class Repository extends DurableObject<Environment> {
   }
 
   #ingest(address: RepositoryAddress): Promise<void> {
-    this.#ingesting ??= this.#fill(address).finally(() => {
+    this.#ingesting ??= this.#alone(() => this.#fill(address)).finally(() => {
       this.#ingesting = null
     })
     return this.#ingesting
+  }
+
+  /** One at a time: each has an account of memory of its own. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    const done = this.#working.then(work)
+    this.#working = done.catch(() => undefined)
+    return done
   }
 
   async #fill(address: RepositoryAddress): Promise<void> {

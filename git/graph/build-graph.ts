@@ -261,8 +261,7 @@ class GraphBuilder implements BuiltGraph {
   #write(references: GraphReferences, start: number, end: number): Uint8Array {
     const { commits, tags } = this.#links
     const isHere = (ordinal: number) => ordinal >= start && ordinal < end
-    const from = this.#ordinals.findIndex(isHere)
-    const firstCommit = from < 0 ? 0 : from
+    const firstCommit = Math.max(this.#ordinals.findIndex(isHere), 0)
     const commitsHere = this.#commits.subarray(firstCommit, firstCommit + this.#ordinals.filter(isHere).length)
     const tagsHere = this.#tags.filter((tag) => isHere(tags.ordinals.at(tag)))
     const counts = this.#count(references, firstCommit, commitsHere, tagsHere)

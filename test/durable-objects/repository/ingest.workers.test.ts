@@ -139,7 +139,7 @@ describe('ingestWanted', () => {
       await mirror.read()
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
       expect(states(mirror, 1, 2)).toEqual(['ready', 'ready'])
-      expect(mirror.logged).toEqual([])
+      expect(mirror.logged).toEqual(['pack-ingested', 'pack-ingested'])
     }))
 
   it('gives up a pack that cannot be read, and refs that need it, and serves the others', () =>
@@ -154,7 +154,7 @@ describe('ingestWanted', () => {
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
       expect(states(mirror, 1, 2, 3)).toEqual(['ready', 'broken', 'broken'])
       expect(store.manifest(store.head()!).refs.map(({ name }) => name)).toEqual([MAIN])
-      expect(mirror.logged).toEqual(['pack-broken', 'pack-broken', 'refs-broken'])
+      expect(mirror.logged).toEqual(['pack-ingested', 'pack-broken', 'pack-broken', 'refs-broken'])
     }))
 
   it('leaves out a branch whose history is cut off, until the pack that has the rest arrives', () =>

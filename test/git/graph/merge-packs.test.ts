@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryAccount } from '../../../git/bytes/memory-account.ts'
+import { MemoryAccount, MemoryLimitError } from '../../../git/bytes/memory-account.ts'
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
-import { mergePacks } from '../../../git/graph/merge-packs.ts'
+import { MERGE_BYTES_PER_OBJECT, mergePacks } from '../../../git/graph/merge-packs.ts'
 import { EXTERNAL_REFERENCE, PackGraph } from '../../../git/graph/pack-graph.ts'
 import type { PackHandle } from '../../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
@@ -11,6 +11,7 @@ import { PackedObjects } from '../../../git/pack/packed-objects.ts'
 import { writePack } from '../../../git/pack/write-pack.ts'
 import { planFetch } from '../../../git/walk/plan-fetch.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
+import { manyObjects } from '../many-objects.ts'
 import { ingest, ingestAll, packOf, seededRandom } from '../packs.ts'
 import { concat } from '../protocol/wire.ts'
 import { pushes } from '../pushes.ts'
@@ -143,4 +144,19 @@ it('keeps deltas that stand on older packs', GIT_TIME, async () => {
   expect(entriesOf(pack).filter((entry) => entry.base !== null && 'oid' in entry.base).length).toBeGreaterThan(0)
   using client = new ScratchRepository({ bare: true })
   client.git(['index-pack', '--stdin', '--strict'], await clone([base!, pack], commits))
+})
+
+it('holds no more for an object than its limits count on', GIT_TIME, async () => {
+  const [older, newer] = [
+    manyObjects({ commits: 2000, files: 24 }),
+    manyObjects({ commits: 1500, files: 30, seed: 'newer' }),
+  ]
+  const packs = await ingestAll([older.pack, newer.pack])
+  const { objects } = packs.reduce((sum, { index }) => ({ objects: sum.objects + index.entries }), { objects: 0 })
+  const memory = new MemoryAccount()
+  const { pack } = await merge(packs, [], memory)
+  expect(pack.index.ids).toBe(pack.index.entries)
+  expect(memory.peak / objects).toBeGreaterThan(MERGE_BYTES_PER_OBJECT - 20)
+  expect(memory.peak / objects).toBeLessThan(MERGE_BYTES_PER_OBJECT)
+  await expect(merge(packs, [], new MemoryAccount(memory.peak - 1))).rejects.toThrow(MemoryLimitError)
 })

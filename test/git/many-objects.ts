@@ -1,0 +1,173 @@
+import { createHash, hash } from 'node:crypto'
+import { BLOB, COMMIT, type ObjectType, objectTypeName, TREE } from '../../git/object/object-type.ts'
+import { encodeEntryHeader, OFS_DELTA, REF_DELTA } from '../../git/pack/entry-header.ts'
+import { copy, delta, encodeDistance, insert } from './pack/pack-builder.ts'
+
+const ADLER_MODULUS = 65521
+const CHUNK_BYTES = 1024 * 1024
+
+export interface ManyObjectsOptions {
+  readonly commits: number
+  /** Files of each commit, all of them changed in it. */
+  readonly files: number
+  /** Another one makes other objects. */
+  readonly seed?: string
+  /** How deltas name their bases. Default `ofs`. */
+  readonly deltas?: 'ofs' | 'ref'
+  /** A file of so many bytes that do not compress in each commit, not counted in `files`. Default none. */
+  readonly largeFile?: number
+  /** Bases come after the deltas on them, as `git index-pack --fix-thin` appends them. Default false. */
+  readonly basesLast?: boolean
+}
+
+export interface ManyObjects {
+  readonly pack: Uint8Array
+  readonly objects: number
+  /** The newest commit. */
+  readonly tip: string
+}
+
+interface Made {
+  readonly oid: Buffer
+  readonly bytes: Buffer
+}
+
+/**
+ * A pack of a linear history with very many small objects, in the order in which git writes them: commits, the newest
+ * first, then trees and files commit by commit. Every other file is a delta on the same file of the next newer commit.
+ * Nothing is compressed, so that making half a million objects takes seconds.
+ */
+export function manyObjects({
+  commits,
+  files,
+  seed = '',
+  deltas = 'ofs',
+  largeFile = 0,
+  basesLast = false,
+}: ManyObjectsOptions): ManyObjects {
+  const blobs: Made[][] = []
+  const trees: Made[] = []
+  const history: Made[] = []
+  for (let commit = 0; commit < commits; commit++) {
+    const own = Array.from({ length: files }, (_, file) => make(BLOB, `a file of its own: ${seed}${file} ${commit}\n`))
+    if (largeFile > 0) own.push(make(BLOB, noise(`${seed}${commit}`, largeFile)))
+    blobs.push(own)
+    const entries = own.flatMap(({ oid }, file) => [Buffer.from(`100644 f${String(file).padStart(4, '0')}\0`), oid])
+    trees.push(make(TREE, Buffer.concat(entries)))
+    const parent = commit === 0 ? '' : `parent ${history[commit - 1]!.oid.toString('hex')}\n`
+    const who = `A <a@example.com> ${1_700_000_000 + commit} +0000`
+    const tree = trees[commit]!.oid.toString('hex')
+    history.push(make(COMMIT, `tree ${tree}\n${parent}author ${who}\ncommitter ${who}\n\ncommit ${commit}\n`))
+  }
+  const objects = commits * (2 + files + (largeFile > 0 ? 1 : 0))
+  const writer = new PackBytes(objects)
+  const newestFirst = Array.from({ length: commits }, (_, i) => commits - 1 - i)
+  for (const commit of newestFirst) writer.object(COMMIT, history[commit]!)
+  const write = (commit: number) => {
+    writer.object(TREE, trees[commit]!)
+    for (const [file, blob] of blobs[commit]!.entries()) {
+      const base = file % 2 === 1 && file < files ? blobs[commit + 1]?.[file] : undefined
+      if (base === undefined) writer.object(BLOB, blob)
+      else writer.delta(base, blob, deltas)
+    }
+  }
+  for (const commit of basesLast ? newestFirst.toReversed() : newestFirst) write(commit)
+  return { pack: writer.end(), objects, tip: history.at(-1)!.oid.toString('hex') }
+}
+
+function make(type: ObjectType, content: string | Buffer): Made {
+  const bytes = Buffer.from(content)
+  const header = Buffer.from(`${objectTypeName(type)} ${bytes.length}\0`)
+  return { bytes, oid: hash('sha1', Buffer.concat([header, bytes]), 'buffer') }
+}
+
+class PackBytes {
+  readonly #chunks: Buffer[] = []
+  readonly #hash = createHash('sha1')
+  readonly #offsets = new Map<string, number>()
+  #chunk = Buffer.alloc(CHUNK_BYTES)
+  #filled = 0
+  #position = 0
+
+  constructor(objects: number) {
+    const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
+    header.writeUInt32BE(objects, 8)
+    this.#append(header)
+  }
+
+  object(type: ObjectType, { oid, bytes }: Made): void {
+    this.#offsets.set(oid.toString('latin1'), this.#position)
+    this.#append(encodeEntryHeader(type, bytes.length))
+    this.#stored(bytes)
+  }
+
+  delta(base: Made, result: Made, by: 'ofs' | 'ref'): void {
+    let same = 0
+    while (same < base.bytes.length && base.bytes[same] === result.bytes[same]) same++
+    const rest = insert(result.bytes.toString('latin1', same))
+    const bytes = Buffer.from(delta(base.bytes.length, result.bytes.length, copy(0, same), rest))
+    const start = this.#position
+    this.#offsets.set(result.oid.toString('latin1'), start)
+    this.#append(encodeEntryHeader(by === 'ofs' ? OFS_DELTA : REF_DELTA, bytes.length))
+    this.#append(by === 'ofs' ? encodeDistance(start - this.#offsets.get(base.oid.toString('latin1'))!) : base.oid)
+    this.#stored(bytes)
+  }
+
+  end(): Uint8Array {
+    this.#turn()
+    return Buffer.concat([...this.#chunks, this.#hash.digest()])
+  }
+
+  /** As zlib stores what it does not compress. */
+  #stored(bytes: Buffer): void {
+    this.#append(Buffer.from([0x78, 0x01]))
+    for (let at = 0; at === 0 || at < bytes.length; at += 0xffff) {
+      const block = bytes.subarray(at, at + 0xffff)
+      const head = Buffer.alloc(5)
+      head[0] = at + 0xffff >= bytes.length ? 1 : 0
+      head.writeUInt16LE(block.length, 1)
+      head.writeUInt16LE(~block.length & 0xffff, 3)
+      this.#append(head)
+      this.#append(block)
+    }
+    const sum = Buffer.alloc(4)
+    sum.writeUInt32BE(adler32(bytes))
+    this.#append(sum)
+  }
+
+  #append(bytes: Uint8Array): void {
+    this.#position += bytes.length
+    if (this.#filled + bytes.length > CHUNK_BYTES) this.#turn()
+    if (bytes.length > CHUNK_BYTES) this.#push(Buffer.from(bytes))
+    else {
+      this.#chunk.set(bytes, this.#filled)
+      this.#filled += bytes.length
+    }
+  }
+
+  #turn(): void {
+    this.#push(this.#chunk.subarray(0, this.#filled))
+    this.#chunk = Buffer.alloc(CHUNK_BYTES)
+    this.#filled = 0
+  }
+
+  #push(bytes: Buffer): void {
+    this.#hash.update(bytes)
+    this.#chunks.push(bytes)
+  }
+}
+
+function adler32(bytes: Uint8Array): number {
+  let a = 1
+  let b = 0
+  for (const byte of bytes) {
+    a = (a + byte) % ADLER_MODULUS
+    b = (b + a) % ADLER_MODULUS
+  }
+  return ((b << 16) | a) >>> 0
+}
+
+/** Bytes that look random, the same for the same seed. */
+function noise(seed: string, length: number): Buffer {
+  return createHash('shake128', { outputLength: length }).update(seed).digest()
+}
