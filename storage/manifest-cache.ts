@@ -1,5 +1,6 @@
 import { LruCache } from '../git/bytes/lru-cache.ts'
-import type { ManifestBase, ManifestRef } from './manifest.ts'
+import type { ManifestBase } from './manifest.ts'
+import type { RefList } from './ref-list.ts'
 
 /**
  * Refs of all manifests that an isolate keeps: some 200 bytes each, so 20 MB. One manifest is kept however many it has,
@@ -12,8 +13,8 @@ const MANIFEST_COST = 20
 /** A manifest as an isolate has it. */
 export interface KeptManifest {
   readonly base: ManifestBase
-  /** All refs, sorted by the bytes of their names; null: they were not needed so far. */
-  readonly refs: readonly ManifestRef[] | null
+  /** All of them, or null: they were not needed so far. */
+  readonly refs: RefList | null
 }
 
 /** Manifests by repository, to be asked for by their version; those of the repositories last asked for stay. */
@@ -22,10 +23,7 @@ export class ManifestCache {
 
   /** @param capacity in refs */
   constructor(capacity = REFS_KEPT) {
-    this.#manifests = new LruCache(
-      capacity,
-      ({ base, refs }) => (refs?.length ?? 0) + base.packs.length + MANIFEST_COST,
-    )
+    this.#manifests = new LruCache(capacity, ({ base, refs }) => (refs?.held ?? 0) + base.packs.length + MANIFEST_COST)
   }
 
   get(did: string, rkey: string): KeptManifest | null {

@@ -1,6 +1,5 @@
 import type { Oid } from '../git/bytes/oid.ts'
-import { firstRefFrom } from '../git/refs/ref-order.ts'
-import { isNothing, type NameRange, nameRanges, type RefSelection } from '../git/refs/ref-selection.ts'
+import { isNothing, type RefSelection } from '../git/refs/ref-selection.ts'
 
 /** A ref as readers see it. */
 export interface ManifestRef {
@@ -43,22 +42,8 @@ export interface Manifest extends ManifestBase {
 /** What has become of a ref since a version: what it is now, or that it is not shown any more. */
 export type RefChange = ManifestRef | { readonly name: string; readonly target: null }
 
-/** Refs as they are after changes. Both lists are sorted by the bytes of their names; the cost is that of a copy. */
-export function applyRefChanges(refs: readonly ManifestRef[], changes: readonly RefChange[]): ManifestRef[] {
-  const changed: ManifestRef[] = []
-  let at = 0
-  for (const change of changes) {
-    const place = firstRefFrom(refs, change.name, at)
-    while (at < place) changed.push(refs[at++]!)
-    if (refs[at]?.name === change.name) at++
-    if (change.target !== null) changed.push(change)
-  }
-  while (at < refs.length) changed.push(refs[at++]!)
-  return changed
-}
-
-/** What is to be looked up where a reader asks for some refs: where HEAD points it is always told. */
-export function rangesAsked(selection: RefSelection, defaultBranch: string): NameRange[] {
-  if (isNothing(selection)) return []
-  return nameRanges({ ...selection, names: [...selection.names, `refs/heads/${defaultBranch}`] })
+/** What a reader who asks for some refs is given: where HEAD points it is always told. */
+export function withDefaultBranch(selection: RefSelection, defaultBranch: string): RefSelection {
+  if (isNothing(selection)) return selection
+  return { ...selection, names: [...selection.names, `refs/heads/${defaultBranch}`] }
 }

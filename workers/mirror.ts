@@ -10,18 +10,13 @@ import { MemoryAccount } from '../git/bytes/memory-account.ts'
 import type { Oid } from '../git/bytes/oid.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
-import { isEverything, isNothing, NO_REFS, type RefSelection, selectRefs } from '../git/refs/ref-selection.ts'
-import {
-  applyRefChanges,
-  type Manifest,
-  type ManifestBase,
-  type ManifestRef,
-  rangesAsked,
-} from '../storage/manifest.ts'
+import { NO_REFS, type RefSelection } from '../git/refs/ref-selection.ts'
+import { type Manifest, type ManifestBase, type ManifestRef, withDefaultBranch } from '../storage/manifest.ts'
 import { type KeptManifest, ManifestCache } from '../storage/manifest-cache.ts'
 import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
 import { CountedReader } from '../storage/packs/pack-reader.ts'
 import { ObjectGoneError } from '../storage/packs/r2-range.ts'
+import { RefList } from '../storage/ref-list.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
 import type { RequestContext } from './request-context.ts'
@@ -136,10 +131,10 @@ export class Mirror {
         return { ...news.base, refs: news.refs }
       case 'all':
         this.#refsSent += news.refs.length
-        return this.#keep({ base: news.base, refs: news.refs }, selection)
+        return this.#keep({ base: news.base, refs: RefList.of(news.refs) }, selection)
       case 'changed':
         this.#refsSent += news.changes.length
-        return this.#keep({ base: news.base, refs: applyRefChanges(known!.refs!, news.changes) }, selection)
+        return this.#keep({ base: news.base, refs: known!.refs!.after(news.changes) }, selection)
     }
   }
 
@@ -152,9 +147,9 @@ export class Mirror {
   async annotatedTags(
     { did, rkey, version }: ManifestBase,
     peeled: readonly Oid[] | null,
-  ): Promise<Iterable<ManifestRef>> {
+  ): Promise<readonly ManifestRef[]> {
     const known = kept.get(did, rkey)
-    if (known?.base.version === version && known.refs !== null) return known.refs
+    if (known?.base.version === version && known.refs !== null) return known.refs.annotated()
     const tags = await this.stub.annotatedTags(peeled)
     this.#refsSent += tags.length
     return tags
@@ -215,10 +210,8 @@ export class Mirror {
 }
 
 function manifestOf({ base, refs }: KeptManifest, selection: RefSelection): Manifest {
-  if (isNothing(selection)) return { ...base, refs: [] }
-  // Whoever has no refs at hand is told of some only where it asks for none.
-  const all = refs!
-  return { ...base, refs: isEverything(selection) ? all : selectRefs(all, rangesAsked(selection, base.defaultBranch)) }
+  // Null where this isolate has no refs: then it is not told that nothing has changed unless it asks for none.
+  return { ...base, refs: refs?.select(withDefaultBranch(selection, base.defaultBranch)) ?? [] }
 }
 
 function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): HttpError {

@@ -1,5 +1,5 @@
-import { isEverything, isNothing } from '../../git/refs/ref-selection.ts'
-import { rangesAsked } from '../../storage/manifest.ts'
+import { isEverything, isNothing, nameRanges } from '../../git/refs/ref-selection.ts'
+import { withDefaultBranch } from '../../storage/manifest.ts'
 import type { MirrorHead } from '../../storage/mirror/mirror-rows.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import type { ManifestAnswer, ManifestNews, ManifestRequest } from './answers.ts'
@@ -29,7 +29,7 @@ function newsFor(store: MirrorStore, head: MirrorHead, { known, selection }: Ask
   const base = store.manifestBase(head)
   const changes = known?.hasRefs ? shown.changedSince(known.version) : null
   if (changes !== null) return { kind: 'changed', base, changes }
-  const ranges = rangesAsked(selection, head.record.defaultBranch)
+  const ranges = nameRanges(withDefaultBranch(selection, head.record.defaultBranch))
   const isMost =
     isEverything(selection) ||
     ranges.length > RANGES_LIMIT ||

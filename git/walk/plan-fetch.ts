@@ -44,7 +44,7 @@ export interface FetchWish {
 
 /**
  * Gives the annotated tags that point in the end at one of these objects, or, for null, at any. Others may be among them,
- * and refs without `peeled`, so that a list of all refs will do.
+ * so that a list of all tags will do, and refs without `peeled`.
  */
 export type FindTags = (
   peeled: readonly Oid[] | null,
@@ -224,9 +224,10 @@ class FetchPlanner {
 
   /** Selects the tags of what is selected. Where that is little, only tags of just these objects are asked for. */
   async includeTags(find: FindTags): Promise<void> {
-    const isLittle = countSelected(this.selection) <= NAMED_OBJECTS
-    for (const { target, peeled } of await find(isLittle ? this.#selectedIds() : null)) {
-      if (peeled !== null) this.#followTag(target, peeled)
+    const ids = countSelected(this.selection) <= NAMED_OBJECTS ? this.#selectedIds() : null
+    const known = ids && new Set(ids)
+    for (const { target, peeled } of await find(ids)) {
+      if (peeled !== null && (known === null || known.has(peeled))) this.#followTag(target, peeled)
     }
   }
 

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { type KeptManifest, ManifestCache } from '../../storage/manifest-cache.ts'
+import { RefList } from '../../storage/ref-list.ts'
 import { oid } from '../git/protocol/wire.ts'
 
 const DID = 'did:plc:alice'
 
+const ref = (_: unknown, i: number) => ({ name: `refs/heads/${i}`, target: oid(1), peeled: null })
+
 function manifest(rkey: string, refs: number | null, version = 1): KeptManifest {
   return {
     base: { did: DID, rkey, name: rkey, description: null, defaultBranch: 'main', version, packs: [] },
-    refs:
-      refs === null
-        ? null
-        : Array.from({ length: refs }, (_, i) => ({ name: `refs/heads/${i}`, target: oid(1), peeled: null })),
+    refs: refs === null ? null : RefList.of(Array.from({ length: refs }, ref)),
   }
 }
 
@@ -30,7 +30,7 @@ test('the newest manifest of a repository is kept', () => {
 
 test('refs are kept until there is a version of which they are not known', () => {
   const cache = new ManifestCache()
-  const refs = () => cache.get(DID, 'a')!.refs?.length ?? null
+  const refs = () => cache.get(DID, 'a')!.refs?.held ?? null
   cache.keep(manifest('a', null))
   cache.keep(manifest('a', 3))
   expect(refs()).toBe(3)
