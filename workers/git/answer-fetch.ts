@@ -10,7 +10,9 @@ import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { resolveShallowUpdate } from '../../git/protocol/shallow-info.ts'
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protocol/side-band.ts'
 import { resolveWantedRefs } from '../../git/protocol/wanted-refs.ts'
-import { type FetchWish, planFetch } from '../../git/walk/plan-fetch.ts'
+import { expandName } from '../../git/refs/expand-ref.ts'
+import type { RefSelection } from '../../git/refs/ref-selection.ts'
+import { type FetchWish, type FindTags, planFetch } from '../../git/walk/plan-fetch.ts'
 import type { ShallowUpdate } from '../../git/walk/shallow-update.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
@@ -43,7 +45,8 @@ export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGener
     if (fetch.constantHead === null) yield* fetch.encodeHead({ graph, round, update, wantedRefs })
     if (!round.sendsPack) return
     isInBand = fetch.bandLimit !== null
-    const wish = fetchWish(fetch, { wants, haves: round.commons, update, manifest })
+    const findTags: FindTags = (peeled) => mirror.annotatedTags(manifest, peeled)
+    const wish = fetchWish(fetch, { wants, haves: round.commons, update, findTags })
     const { selection, client } = await planFetch(graph, wish, objects)
     // What a filter has left out before is no base for a delta, and only the client knows what that was.
     const isThin = fetch.thinPack && fetch.deepen.filter === null
@@ -62,17 +65,22 @@ interface Agreed {
   readonly wants: readonly Oid[]
   readonly haves: readonly Oid[]
   readonly update: ShallowUpdate | null
-  readonly manifest: Manifest
+  readonly findTags: FindTags
 }
 
-function fetchWish({ deepen, includeTag }: FetchForm, { wants, haves, update, manifest }: Agreed): FetchWish {
+function fetchWish({ deepen, includeTag }: FetchForm, { wants, haves, update, findTags }: Agreed): FetchWish {
   const { shallow, filter } = deepen
-  return { wants, haves, shallow, update, filter, includeTags: includeTag ? manifest.refs : [] }
+  return { wants, haves, shallow, update, filter, findTags: includeTag ? findTags : null }
+}
+
+/** Refs have a say in an answer only where the client names some. */
+function namedRefs({ wantRefs, deepen }: FetchForm): RefSelection {
+  return { names: [...wantRefs, ...deepen.not.flatMap(expandName)], prefixes: [] }
 }
 
 /** Waits for a mirror that is still being filled, and tells how it goes where the client can be told. */
 async function* mirrored(mirror: Mirror, fetch: FetchForm, isInBand: boolean): AsyncGenerator<Uint8Array, Manifest> {
-  const work = withProgress((tell) => mirror.completeManifest(tell))
+  const work = withProgress((tell) => mirror.completeManifest(namedRefs(fetch), tell))
   let step = await work.next()
   for (; !step.done; step = await work.next()) {
     if (isInBand && !fetch.noProgress) yield sideBand(BAND_PROGRESS, step.value)

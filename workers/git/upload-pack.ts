@@ -2,15 +2,17 @@ import type { Oid } from '../../git/bytes/oid.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { readFetchRequest } from '../../git/protocol/fetch-request.ts'
-import { encodeLsRefs, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
+import { encodeLsRefs, type LsRefsRequest, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
 import { encodeObjectInfo, readObjectInfoRequest } from '../../git/protocol/object-info.ts'
 import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
 import { readUploadRequest } from '../../git/protocol/upload-request.ts'
 import { readV2Command, type V2Command } from '../../git/protocol/v2-command.ts'
+import { ALL_REFS, NO_REFS } from '../../git/refs/ref-selection.ts'
 import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
+import { keptAdvertisements } from './advertisement-cache.ts'
 import { answerFetch } from './answer-fetch.ts'
 import { fetchFormV0 } from './fetch-v0.ts'
 import { fetchFormV2 } from './fetch-v2.ts'
@@ -44,8 +46,7 @@ async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2C
   switch (command.command) {
     case 'ls-refs': {
       const wanted = await readLsRefsRequest(reader, command)
-      const { refs, defaultBranch } = await mirror.refsManifest()
-      return streamedResponse(RESULT_TYPE, encodeLsRefs(wanted, { head: resolveHead(refs, defaultBranch), refs }))
+      return streamedResponse(RESULT_TYPE, logCost('listed', mirror, await listRefs(mirror, wanted)))
     }
     case 'fetch': {
       const wanted = await readFetchRequest(reader, command)
@@ -60,9 +61,18 @@ async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2C
   }
 }
 
+async function listRefs(mirror: Mirror, wanted: LsRefsRequest): Promise<Generator<Uint8Array, void, undefined>> {
+  const { prefixes } = wanted
+  const manifest = await mirror.refsManifest(prefixes.length === 0 ? ALL_REFS : { names: [], prefixes })
+  return keptAdvertisements.encode(manifest, JSON.stringify(wanted), () => {
+    const { refs, defaultBranch } = manifest
+    return encodeLsRefs(wanted, { head: resolveHead(refs, defaultBranch), refs })
+  })
+}
+
 /** Sizes in bytes; null: the repository does not have the object. */
 async function readSizes(mirror: Mirror, oids: readonly Oid[]): Promise<Map<Oid, number | null>> {
-  const objects = new PackedObjects(await mirror.packs(await mirror.completeManifest()))
+  const objects = new PackedObjects(await mirror.packs(await mirror.completeManifest(NO_REFS)))
   const sizes = new Map<Oid, number | null>()
   for (const oid of oids) sizes.set(oid, (await objects.stat(oid))?.size ?? null)
   return sizes
