@@ -34,6 +34,8 @@ export interface GraphInput {
   /** The pack's own objects, for trees whose links did not stay. */
   readonly objects: ObjectSource
   readonly known: KnownObjects | null
+  /** Called now and then with the number of commits whose objects are listed, and that of all. */
+  readonly onProgress?: (done: number, total: number) => void
 }
 
 /** The graph of a pack, not yet written; it holds what it takes to do so. */
@@ -77,6 +79,7 @@ class GraphBuilder implements BuiltGraph {
   readonly missing: Oid[] = []
   readonly mistyped: string[] = []
   readonly #memory: MemoryAccount | undefined
+  readonly #onProgress: GraphInput['onProgress']
   readonly #links: ObjectLinks
   readonly #ids: ObjectNumbers
   readonly #types: Uint8Array
@@ -97,8 +100,9 @@ class GraphBuilder implements BuiltGraph {
   /** Until all lists are made. */
   #newObjects: NewObjects | null
 
-  constructor({ memory, links, ids, types, objects, known }: GraphInput) {
+  constructor({ memory, links, ids, types, objects, known, onProgress }: GraphInput) {
     this.#memory = memory
+    this.#onProgress = onProgress
     this.#links = links
     this.#ids = ids
     this.#types = types
@@ -122,13 +126,13 @@ class GraphBuilder implements BuiltGraph {
   async build(): Promise<void> {
     const { commits, tags } = this.#links
     for (const [i, commit] of this.#commits.entries()) {
-      if (i % CHECKED_EVERY === 0) this.#memory?.check()
+      if (i % CHECKED_EVERY === 0) this.#report(i)
       for (const parent of commits.parents(commit)) this.#expect(parent, COMMIT)
       this.#expect(commits.trees.at(commit), TREE)
       await this.#listNewObjects(commit)
       this.#objectEnds[i] = this.#listed.length
     }
-    this.#memory?.check()
+    this.#report(this.#commits.length)
     this.#newObjects = null
     for (const tag of this.#tags) this.#expect(tags.targets.at(tag), tags.types.at(tag) as ObjectType)
     await this.#expectLinksOfUnlistedTrees()
@@ -147,6 +151,11 @@ class GraphBuilder implements BuiltGraph {
     } finally {
       this.#memory?.leave(references)
     }
+  }
+
+  #report(commits: number): void {
+    this.#memory?.check()
+    this.#onProgress?.(commits, this.#commits.length)
   }
 
   /** Notes that an object is needed, and what it has to be. */

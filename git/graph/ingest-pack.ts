@@ -1,17 +1,18 @@
 import { HeldArrays, MemoryAccount } from '../bytes/memory-account.ts'
-import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
+import { type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { checkTree } from '../object/check-tree.ts'
 import { TREE } from '../object/object-type.ts'
 import { asPackError } from '../pack/as-pack-error.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { EntryIds } from '../pack/entry-ids.ts'
+import { indexScanned } from '../pack/index-scanned.ts'
 import { KeptDeltas } from '../pack/kept-deltas.ts'
-import { INDEX_SORT_BYTES, PackIndex, packIndexBytes, writePackIndex } from '../pack/pack-index.ts'
+import { PackIndex } from '../pack/pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from '../pack/pack-limits.ts'
 import { PackedObjects } from '../pack/packed-objects.ts'
-import { type ResolvedPack, resolveDeltas } from '../pack/resolve-deltas.ts'
-import { type ObjectVisitor, type PackScan, scanPack } from '../pack/scan-pack.ts'
+import { resolveDeltas } from '../pack/resolve-deltas.ts'
+import { type ObjectVisitor, scanPack } from '../pack/scan-pack.ts'
 import { buildGraph, type KnownObjects } from './build-graph.ts'
 import { ObjectLinks } from './object-links.ts'
 import { TreeChildren } from './tree-children.ts'
@@ -126,8 +127,8 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     memory,
   })
   memory.leave(deltas)
-  const index = indexOf(scan, resolved, ids, memory)
   const { entries, size, checksum } = scan
+  const index = indexScanned(scan, resolved, ids, size, memory)
   memory.leave(scan)
   const written = memory.enter(new HeldArrays(index, resolved.types))
   const objects = memory.enter(new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }))
@@ -147,19 +148,4 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     missing: graph.missing,
     malformed: [...links.malformed, ...graph.mistyped],
   }
-}
-
-function indexOf(scan: PackScan, resolved: ResolvedPack, ids: EntryIds, memory: MemoryAccount): Uint8Array {
-  const { entries, size, offsets } = scan
-  const { types, sizes, bases, external } = resolved
-  const held = memory.enter(new HeldArrays(types, sizes, bases, external))
-  memory.check(packIndexBytes(entries, entries, external.length / OID_BYTES) + INDEX_SORT_BYTES * entries)
-  const { numbers } = ids
-  const index = writePackIndex({
-    ...{ types, sizes, bases, external, offsets, numbers },
-    packSize: size,
-    oids: ids.table.view(),
-  })
-  memory.leave(held)
-  return index
 }

@@ -3,7 +3,7 @@ import { OID_BYTES } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import type { PackError } from '../pack/entry-header.ts'
 import { MergePlan } from '../pack/merge-plan.ts'
-import { INDEX_SORT_BYTES, packIndexBytes, writePackIndex } from '../pack/pack-index.ts'
+import { indexingBytes, writePackIndex } from '../pack/pack-index.ts'
 import { type ObjectTooLargeError, PackedObjects, type ReadablePack } from '../pack/packed-objects.ts'
 import { PackWriter } from '../pack/write-pack.ts'
 import { mergeGraphs } from './merge-graphs.ts'
@@ -110,7 +110,7 @@ function indexOf(plan: MergePlan, offsets: Float64Array, packSize: number, memor
   }
   const external = plan.external()
   const held = memory.enter(new HeldArrays(types, sizes, bases, oids, external))
-  memory.check(packIndexBytes(entries, entries, external.length / OID_BYTES) + INDEX_SORT_BYTES * entries)
+  memory.check(indexingBytes({ types, external }))
   const index = writePackIndex({ packSize, offsets, types, sizes, bases, oids, external })
   memory.leave(held)
   return index

@@ -174,12 +174,16 @@ export interface PackIndexTables {
   readonly external: Uint8Array
 }
 
-/** What {@link writePackIndex} takes for a moment, in bytes an entry, beside what it is given and the file. */
-export const INDEX_SORT_BYTES = 4
+/** What {@link writePackIndex} takes at most, in bytes, beside what it is given: the file, and 4 an entry to sort them. */
+export function indexingBytes({ types, external }: Pick<PackIndexTables, 'types' | 'external'>): number {
+  return planLayout(types.length, types.length, external.length / OID_BYTES).byteLength + 4 * types.length
+}
 
-/** Bytes of an index. @param ids different ids among the entries; at most as many as entries */
-export function packIndexBytes(entries: number, ids: number, external: number): number {
-  return planLayout(entries, ids, external).byteLength
+/** Says in an index file that the entries start elsewhere, in the same order. @param offsets entries + 1 of them */
+export function placeEntries(file: Uint8Array, offsets: Float64Array, packSize: number): void {
+  const layout = readLayout(file)
+  new Float64Array(file.buffer, file.byteOffset + layout.offsets, layout.entries + 1).set(offsets)
+  new DataView(file.buffer, file.byteOffset).setFloat64(24, packSize, true)
 }
 
 /** Writes the index of a pack; an id that occurs twice is listed once, at its first entry. */

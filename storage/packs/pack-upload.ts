@@ -3,8 +3,31 @@ import { R2Range } from './r2-range.ts'
 
 /** R2 wants all parts of an upload but the last of one size, of 5 MiB at least. */
 const PART_BYTES = 8 * 1024 * 1024
+/** R2 takes so many parts. */
+const PART_LIMIT = 10_000
+/** The largest pack that can be put into R2, in bytes. */
+export const LARGEST_UPLOAD = PART_LIMIT * PART_BYTES
 /** A pack up to this size stays in memory until it is taken in, and is never read back. */
 const RETAINED_BYTES = 24 * 1024 * 1024
+
+/** An upload in parts that may be gone on with. */
+export interface UploadProgress {
+  /** R2's id of the upload. */
+  readonly uploadId: string
+  /** Parts that are there, from the first one on. */
+  readonly parts: readonly R2UploadedPart[]
+}
+
+export interface PackUploadOptions {
+  /** Whether the bytes will be read after `complete`. Default true. */
+  readonly isReadBack?: boolean
+  /** An upload that was left, to go on with. Its first bytes are there: `write` takes those from `size` on. */
+  readonly resumed?: UploadProgress
+  /** Hears of an upload in parts once it has begun. */
+  readonly onBegin?: (uploadId: string) => void
+  /** Hears of each part that is there, in order. */
+  readonly onPart?: (part: R2UploadedPart) => void
+}
 
 /**
  * Puts a pack into R2 as it arrives: as one object if it is small, else in parts, of which one is on its way while
@@ -13,6 +36,7 @@ const RETAINED_BYTES = 24 * 1024 * 1024
 export class PackUpload {
   readonly #bucket: R2Bucket
   readonly #key: string
+  readonly #options: PackUploadOptions
   #part = new Uint8Array(0)
   #filled = 0
   #size = 0
@@ -26,16 +50,26 @@ export class PackUpload {
   /** The object once it is complete. */
   #uploaded: UploadedPack | null = null
 
-  /** @param options `isReadBack`: whether the bytes will be read after `complete`; default true */
-  constructor(bucket: R2Bucket, key: string, options: { readonly isReadBack?: boolean } = {}) {
+  constructor(bucket: R2Bucket, key: string, options: PackUploadOptions = {}) {
     this.#bucket = bucket
     this.#key = key
-    if (options.isReadBack === false) this.#retained = null
+    this.#options = options
+    const { isReadBack = true, resumed } = options
+    if (!isReadBack || resumed !== undefined) this.#retained = null
+    if (resumed === undefined) return
+    this.#multipart = bucket.resumeMultipartUpload(key, resumed.uploadId)
+    this.#parts.push(...resumed.parts)
+    this.#size = resumed.parts.length * PART_BYTES
   }
 
-  /** Bytes taken so far. */
+  /** Bytes taken so far, those of before with them. */
   get size(): number {
     return this.#size
+  }
+
+  /** Bytes that R2 has for certain, of an upload in parts. */
+  get storedBytes(): number {
+    return this.#parts.length * PART_BYTES
   }
 
   /** Of the part that fills, those on their way, those that are kept, and what is read back. */
@@ -81,6 +115,11 @@ export class PackUpload {
     return this.#uploaded
   }
 
+  /** Leaves it as it is, to be gone on with. */
+  async leave(): Promise<void> {
+    await this.#sending.catch(() => undefined)
+  }
+
   /** Gives up what is not complete. An object that is complete stays: others may rely on it already. */
   async abort(): Promise<void> {
     // A part that failed on its way makes no difference any more.
@@ -106,16 +145,22 @@ export class PackUpload {
     this.#part = new Uint8Array(0)
     this.#filled = 0
     this.#retain(part)
-    this.#multipart ??= await this.#bucket.createMultipartUpload(this.#key)
-    const upload = this.#multipart
+    const upload = this.#multipart ?? (await this.#begin())
     this.#sent = part.byteLength
     const number = this.#parts.length + 1
     this.#sending = upload.uploadPart(number, part).then((sent) => {
       this.#parts.push(sent)
       this.#sent = 0
+      this.#options.onPart?.(sent)
     })
     // The failure is met by the next await of `#sending`; until then it must not count as unhandled.
     this.#sending.catch(() => undefined)
+  }
+
+  async #begin(): Promise<R2MultipartUpload> {
+    this.#multipart = await this.#bucket.createMultipartUpload(this.#key)
+    this.#options.onBegin?.(this.#multipart.uploadId)
+    return this.#multipart
   }
 
   #retain(part: Uint8Array): void {

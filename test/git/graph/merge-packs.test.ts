@@ -3,16 +3,13 @@ import { MemoryAccount, MemoryLimitError } from '../../../git/bytes/memory-accou
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
 import { MERGE_BYTES_PER_OBJECT, mergePacks } from '../../../git/graph/merge-packs.ts'
-import { EXTERNAL_REFERENCE, PackGraph } from '../../../git/graph/pack-graph.ts'
+import { PackGraph } from '../../../git/graph/pack-graph.ts'
 import type { PackHandle } from '../../../git/graph/pack-handle.ts'
-import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { PackIndex } from '../../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
-import { writePack } from '../../../git/pack/write-pack.ts'
-import { planFetch } from '../../../git/walk/plan-fetch.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { manyObjects } from '../many-objects.ts'
-import { ingest, ingestAll, packOf, seededRandom } from '../packs.ts'
+import { clone, ingest, ingestAll, linksOf, packOf, seededRandom } from '../packs.ts'
 import { concat } from '../protocol/wire.ts'
 import { pushes } from '../pushes.ts'
 import { randomHistory } from '../random-history.ts'
@@ -43,36 +40,6 @@ function entriesOf({ index }: PackHandle) {
     size: index.size(ordinal),
     base: index.base(ordinal),
   }))
-}
-
-/** What a graph says, in ids. */
-function linksOf({ index, graph }: PackHandle) {
-  const oid = (reference: number) => (reference < EXTERNAL_REFERENCE ? index.oid(reference) : graph.external(reference))
-  const commits = Array.from({ length: graph.commits }, (_, commit) => ({
-    oid: index.oid(graph.ordinals[commit]!),
-    tree: oid(graph.trees[commit]!),
-    time: graph.times[commit]!,
-    generation: graph.generations[commit]!,
-    parents: Array.from(graph.parents(commit), oid),
-    objects: Array.from(graph.objects(commit), oid).sort(),
-  }))
-  const tags = Array.from({ length: graph.tags }, (_, tag) => ({
-    oid: index.oid(graph.tagOrdinals[tag]!),
-    target: oid(graph.tagTargets[tag]!),
-    type: graph.tagType(tag),
-  }))
-  return { commits, tags, missing: Array.from(graph.missing, oid).sort() }
-}
-
-async function clone(packs: readonly PackHandle[], wants: readonly Oid[]): Promise<Uint8Array> {
-  const graph = new RepositoryGraph(packs)
-  const objects = new PackedObjects(packs)
-  const plan = await planFetch(graph, { wants, haves: [] }, objects)
-  const chunks: Uint8Array[] = []
-  for await (const chunk of writePack(packs, plan.selection, { ofsDelta: true, client: null, objects }).chunks()) {
-    chunks.push(chunk.slice())
-  }
-  return concat(chunks)
 }
 
 describe.each([1, 2, 3, 4, 5, 6])('pushes of a random history (seed %i)', (seed) => {
