@@ -1,7 +1,6 @@
 import { MemoryAccount } from '../bytes/memory-account.ts'
 import { COMMIT, TAG } from '../object/object-type.ts'
 import { asPackError } from '../pack/as-pack-error.ts'
-import { PACK_LIMITS } from '../pack/pack-limits.ts'
 import { PackedObjects, type ReadablePack } from '../pack/packed-objects.ts'
 import { type BuiltGraph, buildGraph, type KnownObjects } from './build-graph.ts'
 import { ObjectLinks } from './object-links.ts'
@@ -18,8 +17,6 @@ export interface LinkOptions {
   readonly onProgress?: (done: number, total: number) => void
   /** Where the buffers held are entered, and added up as the work goes on. */
   readonly memory?: MemoryAccount
-  /** Tree entries kept, 4 bytes each. Default: as when a pack is taken in whole. */
-  readonly keptTreeEntries?: number
 }
 
 export interface LinkedParts {
@@ -41,7 +38,7 @@ export async function linkParts(packs: readonly ReadablePack[], options: LinkOpt
   const memory = options.memory ?? new MemoryAccount(Number.POSITIVE_INFINITY)
   const ids = new PartNumbers(packs.map(({ index }) => index))
   const types = typesOf(packs, ids)
-  const links = new ObjectLinks(ids, new TreeChildren(ids, options.keptTreeEntries ?? PACK_LIMITS.keptTreeEntries))
+  const links = new ObjectLinks(ids, new TreeChildren(ids, 0))
   const objects = new PackedObjects(packs, { bases: options.known?.objects ?? null })
   for (const holder of [objects, links, ids, { heldBytes: types.byteLength }]) memory.enter(holder)
   try {

@@ -5,6 +5,8 @@ import { copy, delta, encodeDistance, insert } from './pack/pack-builder.ts'
 
 const ADLER_MODULUS = 65521
 const CHUNK_BYTES = 1024 * 1024
+/** As git limits chains of deltas. */
+const DEPTH = 50
 
 export interface ManyObjectsOptions {
   readonly commits: number
@@ -48,11 +50,14 @@ export function manyObjects({
   const blobs: Made[][] = []
   const trees: Made[] = []
   const history: Made[] = []
+  const names = Array.from({ length: files + 1 }, (_, file) =>
+    Buffer.from(`100644 f${String(file).padStart(4, '0')}\0`),
+  )
   for (let commit = 0; commit < commits; commit++) {
     const own = Array.from({ length: files }, (_, file) => make(BLOB, `a file of its own: ${seed}${file} ${commit}\n`))
     if (largeFile > 0) own.push(make(BLOB, noise(`${seed}${commit}`, largeFile)))
     blobs.push(own)
-    const entries = own.flatMap(({ oid }, file) => [Buffer.from(`100644 f${String(file).padStart(4, '0')}\0`), oid])
+    const entries = own.flatMap(({ oid }, file) => [names[file]!, oid])
     trees.push(make(TREE, Buffer.concat(entries)))
     const parent = commit === 0 ? '' : `parent ${history[commit - 1]!.oid.toString('hex')}\n`
     const who = `A <a@example.com> ${1_700_000_000 + commit} +0000`
@@ -66,7 +71,8 @@ export function manyObjects({
   const write = (commit: number) => {
     writer.object(TREE, trees[commit]!)
     for (const [file, blob] of blobs[commit]!.entries()) {
-      const base = file % 2 === 1 && file < files ? blobs[commit + 1]?.[file] : undefined
+      const isDelta = file % 2 === 1 && file < files && commit % DEPTH !== 0
+      const base = isDelta ? blobs[commit + 1]?.[file] : undefined
       if (base === undefined) writer.object(BLOB, blob)
       else writer.delta(base, blob, deltas)
     }
@@ -82,12 +88,9 @@ function make(type: ObjectType, content: string | Buffer): Made {
 }
 
 class PackBytes {
-  readonly #chunks: Buffer[] = []
-  readonly #hash = createHash('sha1')
-  readonly #offsets = new Map<string, number>()
-  #chunk = Buffer.alloc(CHUNK_BYTES)
-  #filled = 0
-  #position = 0
+  #bytes = Buffer.alloc(CHUNK_BYTES)
+  #length = 0
+  readonly #offsets = new Map<Made, number>()
 
   constructor(objects: number) {
     const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
@@ -95,10 +98,10 @@ class PackBytes {
     this.#append(header)
   }
 
-  object(type: ObjectType, { oid, bytes }: Made): void {
-    this.#offsets.set(oid.toString('latin1'), this.#position)
-    this.#append(encodeEntryHeader(type, bytes.length))
-    this.#stored(bytes)
+  object(type: ObjectType, made: Made): void {
+    this.#offsets.set(made, this.#length)
+    this.#append(encodeEntryHeader(type, made.bytes.length))
+    this.#stored(made.bytes)
   }
 
   delta(base: Made, result: Made, by: 'ofs' | 'ref'): void {
@@ -106,54 +109,45 @@ class PackBytes {
     while (same < base.bytes.length && base.bytes[same] === result.bytes[same]) same++
     const rest = insert(result.bytes.toString('latin1', same))
     const bytes = Buffer.from(delta(base.bytes.length, result.bytes.length, copy(0, same), rest))
-    const start = this.#position
-    this.#offsets.set(result.oid.toString('latin1'), start)
+    const start = this.#length
+    this.#offsets.set(result, start)
     this.#append(encodeEntryHeader(by === 'ofs' ? OFS_DELTA : REF_DELTA, bytes.length))
-    this.#append(by === 'ofs' ? encodeDistance(start - this.#offsets.get(base.oid.toString('latin1'))!) : base.oid)
+    this.#append(by === 'ofs' ? encodeDistance(start - this.#offsets.get(base)!) : base.oid)
     this.#stored(bytes)
   }
 
   end(): Uint8Array {
-    this.#turn()
-    return Buffer.concat([...this.#chunks, this.#hash.digest()])
+    this.#append(createHash('sha1').update(this.#bytes.subarray(0, this.#length)).digest())
+    return this.#bytes.subarray(0, this.#length)
   }
 
   /** As zlib stores what it does not compress. */
   #stored(bytes: Buffer): void {
-    this.#append(Buffer.from([0x78, 0x01]))
+    this.#reserve(2 + 4)
+    this.#length = this.#bytes.writeUInt16BE(0x7801, this.#length)
     for (let at = 0; at === 0 || at < bytes.length; at += 0xffff) {
       const block = bytes.subarray(at, at + 0xffff)
-      const head = Buffer.alloc(5)
-      head[0] = at + 0xffff >= bytes.length ? 1 : 0
-      head.writeUInt16LE(block.length, 1)
-      head.writeUInt16LE(~block.length & 0xffff, 3)
-      this.#append(head)
+      this.#reserve(5)
+      this.#length = this.#bytes.writeUInt8(at + 0xffff >= bytes.length ? 1 : 0, this.#length)
+      this.#length = this.#bytes.writeUInt16LE(block.length, this.#length)
+      this.#length = this.#bytes.writeUInt16LE(~block.length & 0xffff, this.#length)
       this.#append(block)
     }
-    const sum = Buffer.alloc(4)
-    sum.writeUInt32BE(adler32(bytes))
-    this.#append(sum)
+    this.#reserve(4)
+    this.#length = this.#bytes.writeUInt32BE(adler32(bytes), this.#length)
   }
 
   #append(bytes: Uint8Array): void {
-    this.#position += bytes.length
-    if (this.#filled + bytes.length > CHUNK_BYTES) this.#turn()
-    if (bytes.length > CHUNK_BYTES) this.#push(Buffer.from(bytes))
-    else {
-      this.#chunk.set(bytes, this.#filled)
-      this.#filled += bytes.length
-    }
+    this.#reserve(bytes.length)
+    this.#bytes.set(bytes, this.#length)
+    this.#length += bytes.length
   }
 
-  #turn(): void {
-    this.#push(this.#chunk.subarray(0, this.#filled))
-    this.#chunk = Buffer.alloc(CHUNK_BYTES)
-    this.#filled = 0
-  }
-
-  #push(bytes: Buffer): void {
-    this.#hash.update(bytes)
-    this.#chunks.push(bytes)
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return
+    const larger = Buffer.alloc(Math.max(this.#bytes.length * 2, this.#length + more))
+    larger.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = larger
   }
 }
 
@@ -164,7 +158,7 @@ function adler32(bytes: Uint8Array): number {
     a = (a + byte) % ADLER_MODULUS
     b = (b + a) % ADLER_MODULUS
   }
-  return ((b << 16) | a) >>> 0
+  return b * 65536 + a
 }
 
 /** Bytes that look random, the same for the same seed. */
