@@ -24,7 +24,8 @@ export async function ingestWanted(
   const { store } = deps
   const total = store.packs('wanted').length
   for (let done = 1, pack = store.nextWanted(); pack !== null; done++, pack = store.nextWanted()) {
-    if (deps.isTurnOver()) return false
+    // Something is done in each turn, so that there is an end.
+    if (done > 1 && deps.isTurnOver()) return false
     const label = total === 1 ? 'Mirroring' : `Mirroring pack ${Math.min(done, total)}/${total}`
     if (!(await ingestOrBreak(deps, address, pack, pack.isLastTry, percentages(label, onProgress)))) return false
     const state = store.packState(pack.id)

@@ -98,7 +98,7 @@ export class PackArrival {
     for await (const _ of this.bytes()) {
       this.#memory.check()
       onProgress(upload.size)
-      if (!this.#isInBlob && upload.size < this.#pack.size && this.#deps.isTurnOver()) {
+      if (this.#isAtRest() && this.#deps.isTurnOver()) {
         await upload.leave()
         return false
       }
@@ -125,6 +125,12 @@ export class PackArrival {
     }
     await this.#upload?.abort()
     this.#deps.store.downloads.forget(this.#pack.id)
+  }
+
+  /** Whether to stop here costs little: something has been kept since it began, and no blob is asked for in vain. */
+  #isAtRest(): boolean {
+    const { size, storedBytes } = this.#upload!
+    return !this.#isInBlob && storedBytes > this.#resumedAt && size < this.#pack.size
   }
 
   /** What came with the record is in R2 as it is. */

@@ -36,12 +36,15 @@ export async function splitRecord(
   const { store, bucket } = deps
   const whole = new R2Range(bucket, packKeys(address.did, address.rkey, pack.id).pack, pack.size)
   try {
-    let split = store.splits.state(pack.id) ?? (await begin(deps, pack, whole))
-    while (entriesOf(split) < split.entries) {
+    let split = store.splits.state(pack.id)
+    if (split === null) {
+      split = await begin(deps, pack, whole)
       if (deps.isTurnOver()) return false
-      split = await cutNext(deps, address, pack, split, whole, onProgress)
     }
-    if (deps.isTurnOver()) return false
+    while (entriesOf(split) < split.entries) {
+      split = await cutNext(deps, address, pack, split, whole, onProgress)
+      if (deps.isTurnOver()) return false
+    }
     await link(deps, address, pack, source, split, isLastTry, onProgress)
     return true
   } catch (error) {

@@ -300,7 +300,13 @@ export class MirrorStore {
         )
         .toArray()
       if (row === undefined) return false
-      this.#sql.exec('update packs set position = position + ? where position > ?', parts.length, row.position)
+      // Of packs that are read again together, those of later ids come after it.
+      this.#sql.exec(
+        'update packs set position = position + ?1 where position > ?2 or (position = ?2 and id > ?3)',
+        parts.length,
+        row.position,
+        pack,
+      )
       for (const [i, { id, size, objects }] of parts.entries()) {
         this.#sql.exec(
           "insert into packs (id, size, objects, state, position, made) values (?, ?, ?, 'ready', ?, 1)",

@@ -161,7 +161,15 @@ function adler32(bytes: Uint8Array): number {
   return b * 65536 + a
 }
 
-/** Bytes that look random, the same for the same seed. */
+/** Bytes that look random, the same for the same seed (xorshift). */
 function noise(seed: string, length: number): Buffer {
-  return createHash('shake128', { outputLength: length }).update(seed).digest()
+  const words = new Uint32Array(Math.ceil(length / 4))
+  let word = hash('sha1', seed, 'buffer').readUInt32LE() | 1
+  for (let at = 0; at < words.length; at++) {
+    word ^= word << 13
+    word ^= word >>> 17
+    word ^= word << 5
+    words[at] = word
+  }
+  return Buffer.from(words.buffer, 0, length)
 }
