@@ -1,3 +1,5 @@
+import { type Environment, readIngestEntries } from '../environment.ts'
+
 const MEBIBYTE = 1024 * 1024
 
 /** How much of a pack is taken in at once. Each step is to end well within the 5 minutes of CPU that an alarm has. */
@@ -18,4 +20,10 @@ export const INGEST_LIMITS: IngestLimits = {
   partEntries: 250_000,
   partBytes: 512 * MEBIBYTE,
   entries: 1_200_000,
+}
+
+/** The same as a deployment has it. @throws ConfigError */
+export function readIngestLimits(environment: Environment): IngestLimits {
+  const entries = readIngestEntries(environment)
+  return entries === null ? INGEST_LIMITS : { ...INGEST_LIMITS, wholeEntries: entries, partEntries: entries }
 }

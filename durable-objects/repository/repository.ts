@@ -19,7 +19,7 @@ import type {
 import { doChores, nextChore, retryChores } from './chores.ts'
 import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
-import { INGEST_LIMITS } from './ingest-limits.ts'
+import { readIngestLimits } from './ingest-limits.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
 import { findLostPacks } from './lost-packs.ts'
 import { type MergeDeps, mergeMany } from './merge-newest.ts'
@@ -236,7 +236,7 @@ export class Repository extends DurableObject<Environment> {
       store: this.#store,
       client: createPdsClient(this.env, address.pds),
       bucket: this.env.PACKS,
-      limits: INGEST_LIMITS,
+      limits: readIngestLimits(this.env),
       isTurnOver: () => Date.now() >= end,
       newStem: () => this.#newTid(),
       log,
