@@ -5,6 +5,7 @@ import { cutPack } from '../../git/pack/cut-pack.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import type { PackIndex } from '../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
+import { MissingBaseError } from '../../git/pack/resolve-deltas.ts'
 import { PACK_HEADER_BYTES } from '../../git/pack/scan-pack.ts'
 import { verifyPack } from '../../git/pack/verify-pack.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
@@ -119,9 +120,12 @@ async function cutNext(
     return store.splits.state(pack.id)!
   } catch (error) {
     await upload.abort()
-    throw error
+    throw error instanceof MissingBaseError ? new MissingBaseError(error.oid, MISSING_OR_LATER) : error
   }
 }
+
+const MISSING_OR_LATER =
+  'is missing, or comes after it; in a pack as large as this one bases must come first, as git writes them'
 
 function checkEnd(end: number, { size }: ManifestPack): void {
   if (end !== size - OID_BYTES) throw new PackError('bytes follow the last entry of the pack')

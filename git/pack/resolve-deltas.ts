@@ -53,8 +53,8 @@ export class MissingBaseError extends PackError {
   override name = 'MissingBaseError'
   readonly oid: Oid
 
-  constructor(oid: Oid) {
-    super(`the base ${oid} of a delta is missing`)
+  constructor(oid: Oid, where = 'is missing') {
+    super(`the base ${oid} of a delta ${where}`)
     this.oid = oid
   }
 }
