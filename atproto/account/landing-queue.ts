@@ -178,8 +178,10 @@ export class LandingQueue {
 
   async #fly(flight: Flight): Promise<void> {
     const { tickets, batch } = flight
+    let hasLanded = false
     try {
       await this.#deps.applyWrites(batch.writes)
+      hasLanded = true
       this.#markLanded(flight)
     } catch (fault) {
       try {
@@ -191,9 +193,13 @@ export class LandingQueue {
     }
     for (const ticket of tickets) {
       this.#finishIfDone(ticket)
-      // What is left of it comes after those that have waited meanwhile.
-      if (this.#unfinished.has(ticket)) this.#turns = [...this.#turns.filter((other) => other !== ticket), ticket]
+      // What is left of it, and what has lost a race, comes after the others that wait.
+      if (this.#unfinished.has(ticket) && (hasLanded || ticket.hasRaced)) this.#toEnd(ticket)
     }
+  }
+
+  #toEnd(ticket: Ticket): void {
+    this.#turns = [...this.#turns.filter((other) => other !== ticket), ticket]
   }
 
   #markLanded(flight: Flight): void {

@@ -22,14 +22,26 @@ export class RepositoryDirectory {
   }
 
   async find(did: string, name: string): Promise<DirectoryEntry | null> {
-    const row = await this.#db
+    const row = await this.#byName(did, name).get()
+    return row === undefined ? null : entryOf(row)
+  }
+
+  /** The same, and when the account was last listed, in one request. */
+  async look(did: string, name: string): Promise<{ entry: DirectoryEntry | null; listedAt: number }> {
+    const [[row], [listing]] = await this.#db.batch([
+      this.#byName(did, name),
+      this.#db.select().from(listings).where(eq(listings.did, did)),
+    ])
+    return { entry: row === undefined ? null : entryOf(row), listedAt: listing?.listedAt ?? 0 }
+  }
+
+  #byName(did: string, name: string) {
+    return this.#db
       .select()
       .from(repositories)
       .where(and(eq(repositories.did, did), eq(repositories.name, name)))
       .orderBy(asc(repositories.rkey))
       .limit(1)
-      .get()
-    return row === undefined ? null : entryOf(row)
   }
 
   async get(did: string, rkey: string): Promise<DirectoryEntry | null> {
