@@ -1,5 +1,8 @@
 import { drain } from './drain.ts'
 
+/** As a pack is kept: in parts, since nobody knows how long it is before it has come. */
+const PART_BYTES = 8 * 1024 * 1024
+
 /** Keeps what it is sent in the edge's own R2, and sends it back: as little as a Worker can do with so many bytes. */
 export const PLAIN_COPY = {
   name: 'plain-copy',
@@ -7,7 +10,13 @@ export const PLAIN_COPY = {
     async fetch(request, { PACKS }) {
       const key = 'bench' + new URL(request.url).pathname
       if (request.method === 'PUT') {
-        await PACKS.put(key, request.body)
+        const bytes = new Uint8Array(await request.arrayBuffer())
+        const upload = await PACKS.createMultipartUpload(key)
+        const parts = []
+        for (let at = 0; at < bytes.length; at += ${PART_BYTES}) {
+          parts.push(await upload.uploadPart(parts.length + 1, bytes.subarray(at, at + ${PART_BYTES})))
+        }
+        await upload.complete(parts)
         return new Response()
       }
       return new Response((await PACKS.get(key)).body)

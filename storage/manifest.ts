@@ -1,4 +1,5 @@
 import type { Oid } from '../git/bytes/oid.ts'
+import { isNothing, type RefSelection } from '../git/refs/ref-selection.ts'
 
 /** A ref as readers see it. */
 export interface ManifestRef {
@@ -17,8 +18,8 @@ export interface ManifestPack {
   readonly objects: number
 }
 
-/** All that a reader must know of a repository before it reads R2 itself: one answer of the `Repository` object. */
-export interface Manifest {
+/** All that a reader must know of a repository before it reads R2 itself, but for its refs. */
+export interface ManifestBase {
   readonly did: string
   /** Record key of `dev.skein.repo`: the repository's id for life. */
   readonly rkey: string
@@ -28,8 +29,21 @@ export interface Manifest {
   readonly defaultBranch: string
   /** Grows with every change of refs, packs or description: caches are keyed by it. */
   readonly version: number
-  /** Sorted by the bytes of their names. */
-  readonly refs: readonly ManifestRef[]
   /** Oldest first: a delta's base lies in the same pack or in an older one. */
   readonly packs: readonly ManifestPack[]
+}
+
+/** The same with the refs that were asked for: one answer of the `Repository` object. */
+export interface Manifest extends ManifestBase {
+  /** Sorted by the bytes of their names. Where any was asked for, the default branch is among them. */
+  readonly refs: readonly ManifestRef[]
+}
+
+/** What has become of a ref since a version: what it is now, or that it is not shown any more. */
+export type RefChange = ManifestRef | { readonly name: string; readonly target: null }
+
+/** What a reader who asks for some refs is given: where HEAD points it is always told. */
+export function withDefaultBranch(selection: RefSelection, defaultBranch: string): RefSelection {
+  if (isNothing(selection)) return selection
+  return { ...selection, names: [...selection.names, `refs/heads/${defaultBranch}`] }
 }

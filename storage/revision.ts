@@ -4,6 +4,8 @@ import { MissingObjectError } from '../git/object/missing-object-error.ts'
 import { BLOB, COMMIT, type ObjectType, TAG, TREE } from '../git/object/object-type.ts'
 import { readObject } from '../git/object/read-object.ts'
 import { parseTag } from '../git/object/tag.ts'
+import { expandName } from '../git/refs/expand-ref.ts'
+import { findRef } from '../git/refs/ref-order.ts'
 import type { Manifest, ManifestRef } from './manifest.ts'
 import type { RepositoryObjects, RepositoryView } from './repository-view.ts'
 
@@ -60,7 +62,7 @@ async function resolveOid(objects: RepositoryObjects, oid: Oid): Promise<Revisio
 
 function resolveHead(manifest: Manifest): RevisionOutcome {
   const branch = manifest.defaultBranch
-  const ref = findRef(manifest, `refs/heads/${branch}`)
+  const ref = findRef(manifest.refs, `refs/heads/${branch}`)
   return ref === null ? { kind: 'unborn', branch } : found({ oid: ref.target, ref: ref.name, exact: false })
 }
 
@@ -91,55 +93,12 @@ async function filterByType(objects: RepositoryObjects, oids: readonly Oid[], wa
   })
 }
 
-/** Places where git looks for a short ref name, in its order. */
-const REF_RULES = [
-  (name: string) => name,
-  (name: string) => `refs/${name}`,
-  (name: string) => `refs/tags/${name}`,
-  (name: string) => `refs/heads/${name}`,
-  (name: string) => `refs/remotes/${name}`,
-  (name: string) => `refs/remotes/${name}/HEAD`,
-]
-
 export function findRefByShortName(manifest: Manifest, name: string): ManifestRef | null {
-  for (const rule of REF_RULES) {
-    const ref = findRef(manifest, rule(name))
+  for (const fullName of expandName(name)) {
+    const ref = findRef(manifest.refs, fullName)
     if (ref !== null) return ref
   }
   return null
-}
-
-/** The ref with this full name, or null. */
-export function findRef(manifest: Manifest, name: string): ManifestRef | null {
-  const ref = manifest.refs[firstRefFrom(manifest, name)]
-  return ref?.name === name ? ref : null
-}
-
-/** Place of the first ref whose name is not before `name`. */
-export function firstRefFrom({ refs }: Manifest, name: string): number {
-  let low = 0
-  let high = refs.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareAsBytes(refs[middle]!.name, name) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Orders strings by their bytes in UTF-8, that is by code points; JavaScript's own order is by UTF-16 units. */
-function compareAsBytes(a: string, b: string): number {
-  let at = 0
-  while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
-  if (at === a.length || at === b.length) return a.length - b.length
-  const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)]
-  // Surrogates stand for the code points above all others.
-  if (isSurrogate(one) !== isSurrogate(other)) return isSurrogate(one) ? 1 : -1
-  return one - other
-}
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff
 }
 
 /** What an object leads to when it is a tag, else itself. @throws {@link MissingObjectError} */

@@ -1,14 +1,22 @@
 import type { Identity } from '../atproto/identity/identity.ts'
-import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from '../durable-objects/repository/answers.ts'
+import type {
+  IngestNews,
+  ManifestNews,
+  ReadAccountOutcome,
+  RepositoryAddress,
+} from '../durable-objects/repository/answers.ts'
 import type { Repository } from '../durable-objects/repository/repository.ts'
 import { MemoryAccount } from '../git/bytes/memory-account.ts'
+import type { Oid } from '../git/bytes/oid.ts'
 import { RepositoryGraph } from '../git/graph/repository-graph.ts'
 import { PackedObjects } from '../git/pack/packed-objects.ts'
-import type { Manifest } from '../storage/manifest.ts'
-import { ManifestCache } from '../storage/manifest-cache.ts'
+import { NO_REFS, type RefSelection } from '../git/refs/ref-selection.ts'
+import { type Manifest, type ManifestBase, type ManifestRef, withDefaultBranch } from '../storage/manifest.ts'
+import { type KeptManifest, ManifestCache } from '../storage/manifest-cache.ts'
 import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
 import { CountedReader } from '../storage/packs/pack-reader.ts'
 import { ObjectGoneError } from '../storage/packs/r2-range.ts'
+import { RefList } from '../storage/ref-list.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { HttpError } from './http/http-error.ts'
 import type { RequestContext } from './request-context.ts'
@@ -20,6 +28,23 @@ const kept = new ManifestCache()
 /** Readers have the account looked at when the mirror is old; a writer learns by its write whether it was. */
 export type MirrorRole = 'reader' | 'writer'
 
+export interface RequestCost {
+  /** Packs of the manifest that it went by. */
+  readonly packs: number
+  /** Refs that the `Repository` object has sent for it, changed ones and tags counted too. */
+  readonly refsSent: number
+  /** Requests to R2 to read packs. */
+  readonly r2Reads: number
+  /** The most that it held in buffers, in bytes. */
+  readonly peakBytes: number
+}
+
+interface Look {
+  readonly manifest: Manifest
+  /** Of packs that are still to be taken in; null: all are there. */
+  readonly wantedBytes: number | null
+}
+
 /** How a request reaches the mirror of one repository. */
 export class Mirror {
   readonly address: RepositoryAddress
@@ -29,9 +54,12 @@ export class Mirror {
   readonly #context: RequestContext
   readonly #reader: CountedReader
   #packsOpened = 0
+  #refsSent = 0
   readonly #actor: string
   readonly #role: MirrorRole
   #isRestoring = false
+  /** A look at the mirror that nobody has gone by yet. */
+  #lastLook: { readonly selection: RefSelection; readonly look: Promise<Look> } | null = null
 
   constructor(context: RequestContext, identity: Identity, rkey: string, role: MirrorRole = 'reader') {
     this.#context = context
@@ -44,24 +72,43 @@ export class Mirror {
   }
 
   /**
-   * The manifest for a list of refs. Where all that is to be taken in is small, that comes first: only then is it known
-   * which refs lead nowhere. Otherwise refs are listed as the account has them, and whoever fetches sees the progress.
+   * The manifest for a list of refs, with those that are asked for. Where all that is to be taken in is small, that comes
+   * first: only then is it known which refs lead nowhere. Otherwise refs are listed as the account has them, and whoever
+   * fetches sees the progress.
    *
    * @throws {@link HttpError} 404 if the account does not have the repository any more, 503 if it cannot be asked.
    */
-  async refsManifest(): Promise<Manifest> {
-    const { manifest, isComplete, wantedBytes } = await this.#ask()
-    return isComplete || wantedBytes > WAIT_BYTES ? manifest : this.completeManifest()
+  async refsManifest(selection: RefSelection): Promise<Manifest> {
+    const { manifest, wantedBytes } = await this.#ask(selection)
+    return wantedBytes === null || wantedBytes > WAIT_BYTES ? manifest : this.completeManifest(selection)
+  }
+
+  /**
+   * The manifest if nothing is to be taken in, else null, and null too where that cannot be found out: whoever asks for
+   * the complete manifest with the same refs next is answered by the same look at the mirror.
+   */
+  async presentManifest(selection: RefSelection): Promise<Manifest | null> {
+    const look = this.#ask(selection)
+    this.#lastLook = { selection, look }
+    try {
+      const { manifest, wantedBytes } = await look
+      return wantedBytes === null ? manifest : null
+    } catch {
+      return null
+    }
   }
 
   /** Makes sure that something is known of the repository. @throws {@link HttpError} as `refsManifest` */
   async requireKnown(): Promise<void> {
-    await this.#ask()
+    await this.#ask(NO_REFS)
   }
 
-  /** The manifest once all packs are there. @throws {@link HttpError} as `refsManifest` */
-  async completeManifest(onProgress: (line: string) => void = () => undefined): Promise<Manifest> {
-    const manifest = await this.#completed(onProgress)
+  /** The manifest once all packs are there, with the refs that are asked for. @throws {@link HttpError} as `refsManifest` */
+  async completeManifest(
+    selection: RefSelection,
+    onProgress: (line: string) => void = () => undefined,
+  ): Promise<Manifest> {
+    const manifest = await this.#completed(selection, onProgress)
     try {
       await this.packs(manifest)
       return manifest
@@ -70,39 +117,67 @@ export class Mirror {
     }
     const outcome = await this.stub.restore(this.address)
     if (outcome.state !== 'read') throw notReadable(outcome)
-    return this.#completed(onProgress)
+    return this.#completed(selection, onProgress)
   }
 
-  async #completed(onProgress: (line: string) => void): Promise<Manifest> {
-    const first = await this.#ask()
-    if (first.isComplete) return first.manifest
+  async #completed(selection: RefSelection, onProgress: (line: string) => void): Promise<Manifest> {
+    const last = this.#lastLook
+    this.#lastLook = null
+    const first = await (last?.selection === selection ? last.look : this.#ask(selection))
+    if (first.wantedBytes === null) return first.manifest
     await this.#followIngest(onProgress)
-    const second = await this.#ask()
-    if (second.isComplete) return second.manifest
+    const second = await this.#ask(selection)
+    if (second.wantedBytes === null) return second.manifest
     throw new HttpError(503, 'StillMirroring', 'the repository is still being mirrored; try again', {
       'Retry-After': '10',
     })
   }
 
-  async #ask(): Promise<{ manifest: Manifest; isComplete: boolean; wantedBytes: number }> {
+  async #ask(selection: RefSelection): Promise<Look> {
     const known = kept.get(this.address.did, this.address.rkey)
     const answer = await this.stub.manifest({
       ...this.address,
-      knownVersion: known?.version ?? null,
+      known: known && { version: known.base.version, hasRefs: known.refs !== null },
+      selection,
       mayRecheck: this.#role === 'reader',
     })
-    switch (answer.state) {
+    if (answer.state !== 'found') throw notReadable(answer)
+    return { manifest: this.#takeOver(known, answer.news, selection), wantedBytes: answer.wantedBytes }
+  }
+
+  /** Keeps what is news, and picks out what was asked for. */
+  #takeOver(known: KeptManifest | null, news: ManifestNews, selection: RefSelection): Manifest {
+    switch (news.kind) {
       case 'unchanged':
-        return { manifest: known!, isComplete: true, wantedBytes: 0 }
-      case 'ready':
-        kept.keep(answer.manifest)
-        return { manifest: answer.manifest, isComplete: true, wantedBytes: 0 }
-      case 'ingesting':
-        return { manifest: answer.manifest, isComplete: false, wantedBytes: answer.wantedBytes }
-      case 'gone':
-      case 'unavailable':
-        throw notReadable(answer)
+        return manifestOf(known!, selection)
+      case 'selected':
+        this.#refsSent += news.refs.length
+        kept.keep({ base: news.base, refs: null })
+        return { ...news.base, refs: news.refs }
+      case 'all':
+        this.#refsSent += news.refs.length
+        return this.#keep({ base: news.base, refs: RefList.of(news.refs) }, selection)
+      case 'changed':
+        this.#refsSent += news.changes.length
+        return this.#keep({ base: news.base, refs: known!.refs!.after(news.changes) }, selection)
     }
+  }
+
+  #keep(manifest: KeptManifest, selection: RefSelection): Manifest {
+    kept.keep(manifest)
+    return manifestOf(manifest, selection)
+  }
+
+  /** Annotated tags that point in the end at one of these objects; null: at any. Others may be among them. */
+  async annotatedTags(
+    { did, rkey, version }: ManifestBase,
+    peeled: readonly Oid[] | null,
+  ): Promise<readonly ManifestRef[]> {
+    const known = kept.get(did, rkey)
+    if (known?.base.version === version && known.refs !== null) return known.refs.annotated()
+    const tags = await this.stub.annotatedTags(peeled)
+    this.#refsSent += tags.length
+    return tags
   }
 
   async #followIngest(onProgress: (line: string) => void): Promise<void> {
@@ -118,7 +193,7 @@ export class Mirror {
     }
   }
 
-  /** The repository's objects, by a manifest. */
+  /** The repository's objects, by a manifest that has all refs. */
   async view(manifest: Manifest): Promise<RepositoryView> {
     const packs = await this.packs(manifest)
     let graph: Promise<RepositoryGraph> | null = null
@@ -133,7 +208,7 @@ export class Mirror {
     }
   }
 
-  async packs(manifest: Manifest): Promise<OpenPack[]> {
+  async packs(manifest: ManifestBase): Promise<OpenPack[]> {
     this.#packsOpened = manifest.packs.length
     const { did, rkey } = manifest
     const packs = await openPacks(this.#reader, did, rkey, manifest.packs, () => this.#restoreSoon())
@@ -141,12 +216,14 @@ export class Mirror {
     return packs
   }
 
-  /**
-   * What the request has cost so far: packs of the manifest that it went by, requests to R2 to read them, and the most
-   * that it held in buffers, in bytes.
-   */
-  get cost(): { readonly packs: number; readonly r2Reads: number; readonly peakBytes: number } {
-    return { packs: this.#packsOpened, r2Reads: this.#reader.reads, peakBytes: this.memory.peak }
+  /** What the request has cost so far. */
+  get cost(): RequestCost {
+    return {
+      packs: this.#packsOpened,
+      refsSent: this.#refsSent,
+      r2Reads: this.#reader.reads,
+      peakBytes: this.memory.peak,
+    }
   }
 
   /** For who comes next: this request may be in the middle of its answer. */
@@ -155,6 +232,11 @@ export class Mirror {
     this.#isRestoring = true
     this.#context.waitUntil(this.stub.restore(this.address))
   }
+}
+
+function manifestOf({ base, refs }: KeptManifest, selection: RefSelection): Manifest {
+  // Null where this isolate has no refs: then it is not told that nothing has changed unless it asks for none.
+  return { ...base, refs: refs?.select(withDefaultBranch(selection, base.defaultBranch)) ?? [] }
 }
 
 function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): HttpError {

@@ -1,5 +1,6 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { RepoRecord } from '../atproto/records/record-types.ts'
+import { ALL_REFS } from '../git/refs/ref-selection.ts'
 import type { DirectoryEntry } from '../storage/directory/repository-directory.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { requireAccount } from './git/basic-auth.ts'
@@ -27,7 +28,7 @@ async function open(context: RequestContext, reference: RepositoryReference): Pr
   const located = await locate(context, reference)
   if (located === null) return null
   const mirror = new Mirror(context, located.identity, located.entry.rkey)
-  return mirror.view(await mirror.completeManifest())
+  return mirror.view(await mirror.completeManifest(ALL_REFS))
 }
 
 async function locate(context: RequestContext, reference: RepositoryReference): Promise<Located | null> {

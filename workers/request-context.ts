@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/d1'
 import { findRepositories } from '../atproto/account/find-repositories.ts'
 import type { Identity } from '../atproto/identity/identity.ts'
 import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from '../atproto/identity/identity.ts'
+import { MemoryIdentityCache } from '../atproto/identity/identity-cache.ts'
 import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
 import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
@@ -9,6 +10,7 @@ import { type Environment, readNetworkConfig } from '../durable-objects/environm
 import { log } from '../durable-objects/log.ts'
 import { createPdsClient } from '../durable-objects/pds-clients.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
+import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
 import { HttpError } from './http/http-error.ts'
 
@@ -22,6 +24,10 @@ const LISTING_RECHECK = 60_000
 /** When this isolate last began to list an account anew: of many who come at once, one does. */
 const listings = new Map<string, number>()
 const MAX_LISTINGS = 1_000
+
+// What this isolate has read of D1: a request that comes soon after another does without.
+const identities = new MemoryIdentityCache()
+const listedNames = new ListedNames()
 
 /** An account, and one of its repositories. */
 export interface Located {
@@ -43,13 +49,13 @@ export class RequestContext {
     this.#execution = execution
     const db = drizzle(environment.DB)
     const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
-    this.#directory = new RepositoryDirectory(db)
+    this.#directory = new RepositoryDirectory(db, listedNames)
     this.#identities = new IdentityResolver({
       fetch: createGuardedFetch({ allowPrivateHosts }),
       plcUrl,
       dnsUrl,
       allowPrivateHosts,
-      cache: new D1IdentityCache(db),
+      cache: new D1IdentityCache(db, identities),
       ...(handleResolverUrl === null ? {} : { handleResolverUrl }),
     })
   }
@@ -112,11 +118,13 @@ export class RequestContext {
    * created elsewhere a moment ago is not seen, and does not wait.
    */
   async findListed(identity: Identity, name: string): Promise<DirectoryEntry | null> {
-    const { entry: known, listedAt } = await this.#directory.look(identity.did, name)
+    const atHand = this.#directory.atHand(identity.did, name)
+    if (atHand !== null && Date.now() - atHand.listedAt <= LISTING_RECHECK) return atHand.entry
+    const { entry, listedAt } = await this.#directory.lookUp(identity.did, name)
     const age = Date.now() - listedAt
-    if (known !== null) {
+    if (entry !== null) {
       if (age > LISTING_RECHECK) this.waitUntil(this.#listQuietly(identity))
-      return known
+      return entry
     }
     if (age < LISTING_INTERVAL) return null
     await this.#list(identity)

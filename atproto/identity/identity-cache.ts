@@ -18,7 +18,7 @@ export class MemoryIdentityCache implements IdentityCache {
   readonly #now: () => number
 
   /** @param now milliseconds since 1970 */
-  constructor(capacity = DEFAULT_CAPACITY, now: () => number = Date.now) {
+  constructor(capacity = DEFAULT_CAPACITY, now = () => Date.now()) {
     this.#capacity = capacity
     this.#now = now
   }

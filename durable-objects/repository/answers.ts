@@ -1,7 +1,8 @@
 import type { RefSeq } from '../../atproto/account/landing.ts'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import type { RefState } from '../../atproto/refs/ref-state.ts'
-import type { Manifest, ManifestPack } from '../../storage/manifest.ts'
+import type { RefSelection } from '../../git/refs/ref-selection.ts'
+import type { ManifestBase, ManifestPack, ManifestRef, RefChange } from '../../storage/manifest.ts'
 
 /** Which repository a `Repository` object is asked to be the mirror of; it is the same with every call. */
 export interface RepositoryAddress {
@@ -13,22 +14,43 @@ export interface RepositoryAddress {
 }
 
 export interface ManifestRequest extends RepositoryAddress {
-  /** The version of the manifest at hand, or null. */
-  readonly knownVersion: number | null
+  /** The manifest at hand, if any. */
+  readonly known: KnownManifest | null
+  /** The refs that the caller needs. */
+  readonly selection: RefSelection
   /** Whether the account may be looked at again, behind the caller's back, should the mirror be old. */
   readonly mayRecheck: boolean
 }
 
+export interface KnownManifest {
+  readonly version: number
+  /** Whether all refs of that version are at hand, or none. */
+  readonly hasRefs: boolean
+}
+
 /**
- * What a reader is answered. `ingesting`: the refs are there and some packs are not; follow `ingest`.
- * `gone`: the account has no such record (any more). `unavailable`: nothing is mirrored and the PDS does not answer.
+ * What a reader is answered. `gone`: the account has no such record (any more). `unavailable`: nothing is mirrored and
+ * the PDS does not answer.
  */
 export type ManifestAnswer =
-  | { readonly state: 'unchanged' }
-  | { readonly state: 'ready'; readonly manifest: Manifest }
-  | { readonly state: 'ingesting'; readonly manifest: Manifest; readonly wantedBytes: number }
+  | {
+      readonly state: 'found'
+      /** Bytes of the packs that are not there yet: follow `ingest`. Null: the mirror is complete. */
+      readonly wantedBytes: number | null
+      readonly news: ManifestNews
+    }
   | { readonly state: 'gone' }
   | Unavailable
+
+/**
+ * What the caller does not know of the manifest yet. `changed`: refs since the known version, which had all of them.
+ * `all`: the caller has all refs now. `selected`: those that it asked for, and the default branch where it asked for any.
+ * Lists are sorted by the bytes of the names.
+ */
+export type ManifestNews =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'changed'; readonly base: ManifestBase; readonly changes: readonly RefChange[] }
+  | { readonly kind: 'all' | 'selected'; readonly base: ManifestBase; readonly refs: readonly ManifestRef[] }
 
 /** The account's PDS does not answer, or refuses. */
 export interface Unavailable {

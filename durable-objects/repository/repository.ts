@@ -1,6 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RefSeq } from '../../atproto/account/landing.ts'
 import { TidClock } from '../../atproto/records/tid.ts'
+import type { Oid } from '../../git/bytes/oid.ts'
+import type { ManifestRef } from '../../storage/manifest.ts'
 import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { mergedPackId, packKeys } from '../../storage/packs/pack-keys.ts'
 import type { Environment } from '../environment.ts'
@@ -56,7 +58,12 @@ export class Repository extends DurableObject<Environment> {
     } else if (request.mayRecheck && Date.now() - Math.max(head.checkedAt, this.#askedAt) > RECHECK_AFTER) {
       this.ctx.waitUntil(this.#read(request))
     }
-    return answerManifest(this.#store, request.knownVersion)
+    return answerManifest(this.#store, request)
+  }
+
+  /** Annotated tags that point in the end at one of these objects; null: at any. */
+  annotatedTags(peeled: readonly Oid[] | null): ManifestRef[] {
+    return this.#store.shown.annotated(peeled)
   }
 
   /** Reads the account now, for a writer who found that the mirror is behind. */

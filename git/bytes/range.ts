@@ -6,6 +6,11 @@ export interface ByteRange {
   read(offset: number, length: number): Promise<Uint8Array>
   /** The same bytes as a byte stream, for copying: nothing is read before it is asked for. */
   stream(offset: number, length: number): ReadableStream<Uint8Array>
+  /**
+   * The same bytes in pieces of `pieceBytes`, the last one shorter, each read when it is asked for. They may be shared
+   * with others: they must not be changed. Whoever stops early ends the generator, and the reading with it.
+   */
+  pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined>
 }
 
 /** A range over bytes in memory. */
@@ -35,6 +40,22 @@ export class BufferRange implements ByteRange {
         controller.close()
       },
     })
+  }
+
+  pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return readPieces(this, offset, length, pieceBytes)
+  }
+}
+
+/** {@link ByteRange.pieces} by a read for each of them. */
+export async function* readPieces(
+  range: Pick<ByteRange, 'read'>,
+  offset: number,
+  length: number,
+  pieceBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = 0; at < length; at += pieceBytes) {
+    yield await range.read(offset + at, Math.min(pieceBytes, length - at))
   }
 }
 

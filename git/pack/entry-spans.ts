@@ -2,8 +2,11 @@ import type { Bitmap } from '../bytes/bitmap.ts'
 import type { PackIndex } from './pack-index.ts'
 import type { Span } from './read-ahead.ts'
 
-/** Entries that are closer together than this are read in one go, with what lies between them. */
-const SMALLEST_GAP = 64 * 1024
+/**
+ * Entries that are closer together than this are read in one go, with what lies between them: in the time that one more
+ * request takes, R2 sends as much.
+ */
+const SMALLEST_GAP = 512 * 1024
 /** Reads of one pack in one fetch, about: a Worker's requests are counted, and each takes its round trip. */
 const SPANS_LIMIT = 256
 

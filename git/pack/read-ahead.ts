@@ -1,9 +1,10 @@
 import type { ByteRange } from '../bytes/range.ts'
 
-/** One read of a file: large enough that its latency does not count, small enough to hold several. */
+/** One part: large enough that what each costs does not count, small enough to hold several. */
 const READ_BYTES = 1024 * 1024
-/** Reads under way at once, at most: a Worker may have six connections, and the client is one. */
-const READS_UNDER_WAY = 4
+/** Spans that are read at once, at most: a Worker may have six connections, and the client is one. */
+const SPANS_UNDER_WAY = 4
+const NOTHING = new Uint8Array(0)
 
 /** Bytes from `start` up to `end` of a file. */
 export interface Span {
@@ -20,42 +21,86 @@ export interface FilePart {
 /** Reads spans of a file one after the other, in parts, a few of which are asked for before they are needed. */
 export class ReadAhead {
   readonly #data: ByteRange
-  readonly #parts: Iterator<Span>
-  readonly #pending: { offset: number; length: number; bytes: Promise<Uint8Array> }[] = []
-  #heldBytes = 0
+  readonly #spans: Iterator<Span>
+  readonly #pending: SpanReader[] = []
   #taken = 0
 
   constructor(data: ByteRange, spans: Iterable<Span>) {
     this.#data = data
-    this.#parts = cutSpans(spans)
+    this.#spans = spans[Symbol.iterator]()
   }
 
   /** Of the parts that are asked for and the one that was taken last. */
   get heldBytes(): number {
-    return this.#heldBytes
+    return this.#pending.reduce((sum, { heldBytes }) => sum + heldBytes, this.#taken)
   }
 
   /** The next part, or null after the last. */
   async next(): Promise<FilePart | null> {
-    while (this.#pending.length < READS_UNDER_WAY) {
-      const { value: part, done } = this.#parts.next()
+    while (this.#pending.length < SPANS_UNDER_WAY) {
+      const { value: span, done } = this.#spans.next()
       if (done) break
-      const bytes = this.#data.read(part.start, part.end - part.start)
-      // Whoever takes the part hears of a failure. If nobody does, the client has gone, and it is nobody's concern.
-      bytes.catch(() => undefined)
-      const length = part.end - part.start
-      this.#pending.push({ offset: part.start, length, bytes })
-      this.#heldBytes += length
+      if (span.end > span.start) this.#pending.push(new SpanReader(this.#data, span))
     }
-    const first = this.#pending.shift()
-    this.#heldBytes -= this.#taken
-    this.#taken = first?.length ?? 0
-    return first === undefined ? null : { offset: first.offset, bytes: await first.bytes }
+    const first = this.#pending[0]
+    this.#taken = first?.heldBytes ?? 0
+    if (first === undefined) return null
+    const part = first.take()
+    if (first.isAtEnd) this.#pending.shift()
+    return part
+  }
+
+  /** Stops what is being read. Nothing can be taken any more. */
+  close(): void {
+    for (const span of this.#pending.splice(0)) span.close()
   }
 }
 
-function* cutSpans(spans: Iterable<Span>): Generator<Span, void, undefined> {
-  for (const { start, end } of spans) {
-    for (let at = start; at < end; at += READ_BYTES) yield { start: at, end: Math.min(at + READ_BYTES, end) }
+/** One span, of which a part is always asked for ahead of time. */
+class SpanReader {
+  readonly #pieces: AsyncGenerator<Uint8Array, void, undefined>
+  readonly #end: number
+  #at: number
+  #coming: Promise<Uint8Array>
+
+  constructor(data: ByteRange, { start, end }: Span) {
+    this.#pieces = data.pieces(start, end - start, READ_BYTES)
+    this.#at = start
+    this.#end = end
+    this.#coming = this.#ask()
+  }
+
+  /** Of the part that is asked for. */
+  get heldBytes(): number {
+    return Math.min(READ_BYTES, this.#end - this.#at)
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#end
+  }
+
+  /** The part that was asked for. Asks for the next. */
+  async take(): Promise<FilePart> {
+    const offset = this.#at
+    const coming = this.#coming
+    this.#at += this.heldBytes
+    if (!this.isAtEnd) this.#coming = this.#ask()
+    return { offset, bytes: await coming }
+  }
+
+  close(): void {
+    this.#pieces.return().catch(() => undefined)
+  }
+
+  #ask(): Promise<Uint8Array> {
+    const coming = this.#next()
+    // Whoever takes the part hears of a failure. If nobody does, the client has gone, and it is nobody's concern.
+    coming.catch(() => undefined)
+    return coming
+  }
+
+  async #next(): Promise<Uint8Array> {
+    const { value, done } = await this.#pieces.next()
+    return done ? NOTHING : value
   }
 }

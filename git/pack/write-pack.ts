@@ -92,11 +92,15 @@ async function* copyPack(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const parts = new ReadAhead(data, [{ start: 0, end: data.size }])
   memory?.enter(parts)
-  for (let part = await parts.next(); part !== null; part = await parts.next()) {
-    const bytes = part.offset + part.bytes.length
-    memory?.check()
-    onProgress?.(Math.floor((objects * bytes) / data.size), bytes)
-    yield part.bytes
+  try {
+    for (let part = await parts.next(); part !== null; part = await parts.next()) {
+      const bytes = part.offset + part.bytes.length
+      memory?.check()
+      onProgress?.(Math.floor((objects * bytes) / data.size), bytes)
+      yield part.bytes
+    }
+  } finally {
+    parts.close()
   }
 }
 
@@ -138,7 +142,11 @@ export class PackWriter {
   async *write(objects: number): AsyncGenerator<Uint8Array, void, undefined> {
     this.#options.memory?.enter(this)
     this.#sink.header(objects)
-    for (let pack = 0; pack < this.#packs.length; pack++) yield* this.#writeEntries(pack)
+    try {
+      for (let pack = 0; pack < this.#packs.length; pack++) yield* this.#writeEntries(pack)
+    } finally {
+      this.#parts?.close()
+    }
     yield* this.#report(this.#sink.end())
   }
 

@@ -1,4 +1,5 @@
 import type { Oid } from '../bytes/oid.ts'
+import { findRef } from '../refs/ref-order.ts'
 
 /** A ref as clients are told of it. */
 export interface AdvertisedRef {
@@ -23,9 +24,8 @@ export interface AdvertisedRefs {
   readonly refs: Iterable<AdvertisedRef>
 }
 
-/** HEAD of a repository whose default branch has this short name. */
-export function resolveHead(refs: Iterable<AdvertisedRef>, defaultBranch: string): Head {
+/** HEAD of a repository whose default branch has this short name. @param refs sorted by the bytes of their names */
+export function resolveHead(refs: readonly AdvertisedRef[], defaultBranch: string): Head {
   const branch = `refs/heads/${defaultBranch}`
-  for (const ref of refs) if (ref.name === branch) return { branch, target: ref.target }
-  return { branch, target: null }
+  return { branch, target: findRef(refs, branch)?.target ?? null }
 }

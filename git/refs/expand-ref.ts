@@ -8,10 +8,15 @@ const RULES: readonly ((name: string) => string)[] = [
   (name) => `refs/remotes/${name}/HEAD`,
 ]
 
+/** The full names that a short or full name may stand for, in the order in which git prefers them. */
+export function expandName(name: string): string[] {
+  return RULES.map((rule) => rule(name))
+}
+
 /** The refs that a short or full name may mean, in the order in which git prefers them. */
 export function expandRef<T>(name: string, refs: ReadonlyMap<string, T>): T[] {
-  return RULES.flatMap((rule) => {
-    const ref = refs.get(rule(name))
+  return expandName(name).flatMap((fullName) => {
+    const ref = refs.get(fullName)
     return ref === undefined ? [] : [ref]
   })
 }

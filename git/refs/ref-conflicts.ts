@@ -1,3 +1,5 @@
+import type { RefSelection } from './ref-selection.ts'
+
 /**
  * Names of refs, ready for the question whether another one fits beside them: git keeps refs as files, so `a` and `a/b`
  * cannot both exist.
@@ -39,6 +41,12 @@ export class RefNames {
     for (const other of this.#names) if (other.startsWith(`${name}/`)) return other
     return null
   }
+}
+
+/** The refs of these names, and those that can stand in the way of them: all that {@link RefNames} needs to judge them. */
+export function withConflicts(names: readonly string[]): RefSelection {
+  const above = names.flatMap((name) => [...directoriesOf(name)])
+  return { names: [...new Set([...names, ...above])], prefixes: names.map((name) => `${name}/`) }
 }
 
 /** `refs/heads/a/b` lies in `refs/heads/a`, `refs/heads` and `refs`. */

@@ -24,6 +24,8 @@ import { emptySelection, TreeLevels } from './tree-levels.ts'
 
 /** Commits whose trees are compared with those that are wanted at a boundary, at most: each may cost a few reads. */
 const COMPARED_COMMITS = 32
+/** Objects whose tags are asked for by their ids, at most; with more to send, a list of all tags is no cost. */
+const NAMED_OBJECTS = 1_000
 
 export interface FetchWish {
   /** Objects of any type that the repository has. */
@@ -36,12 +38,17 @@ export interface FetchWish {
   readonly update?: ShallowUpdate | null
   /** What is left out; null: nothing. */
   readonly filter?: ObjectFilter | null
-  /**
-   * Annotated tags that are sent along if what they point at in the end is sent (`include-tag`). Those without `peeled`
-   * are passed over, so that a list of refs will do.
-   */
-  readonly includeTags?: Iterable<{ readonly target: Oid; readonly peeled: Oid | null }>
+  /** Finds the annotated tags that are sent along if what they point at in the end is sent (`include-tag`); null: none is. */
+  readonly findTags?: FindTags | null
 }
+
+/**
+ * Gives the annotated tags that point in the end at one of these objects, or, for null, at any. Others may be among them,
+ * so that a list of all tags will do, and refs without `peeled`.
+ */
+export type FindTags = (
+  peeled: readonly Oid[] | null,
+) => Promise<Iterable<{ readonly target: Oid; readonly peeled: Oid | null }>>
 
 export interface FetchPlan {
   /** What to send: each object once, at its first entry in the oldest pack that has it. */
@@ -72,7 +79,7 @@ export async function planFetch(graph: RepositoryGraph, wish: FetchWish, objects
   planner.leaveKnown()
   await planner.selectTrees()
   await planner.filter()
-  for (const { target, peeled } of wish.includeTags ?? []) if (peeled !== null) planner.followTag(target, peeled)
+  if (wish.findTags) await planner.includeTags(wish.findTags)
   const { selection } = planner
   return { selection, objects: countSelected(selection), client: new ClientObjects(graph, had, ends.had) }
 }
@@ -215,8 +222,23 @@ class FetchPlanner {
     await filterSelection(this.#graph.packs, this.selection, this.#explicit, this.#filter, this.#objects)
   }
 
+  /** Selects the tags of what is selected. Where that is little, only tags of just these objects are asked for. */
+  async includeTags(find: FindTags): Promise<void> {
+    const ids = countSelected(this.selection) <= NAMED_OBJECTS ? this.#selectedIds() : null
+    const known = ids && new Set(ids)
+    for (const { target, peeled } of await find(ids)) {
+      if (peeled !== null && (known === null || known.has(peeled))) this.#followTag(target, peeled)
+    }
+  }
+
+  #selectedIds(): Oid[] {
+    return this.selection.flatMap((ordinals, pack) =>
+      [...ordinals].map((ordinal) => this.#graph.packs[pack]!.index.oid(ordinal)),
+    )
+  }
+
   /** Selects a tag, and the tags that it points at, if `peeled` is selected. */
-  followTag(tag: Oid, peeled: Oid): void {
+  #followTag(tag: Oid, peeled: Oid): void {
     const target = findPlace(this.#graph.packs, oidToBytes(peeled))
     if (target === NOWHERE || !selects(this.selection, target)) return
     for (let at = tag; at !== peeled; ) {

@@ -1,21 +1,31 @@
 import { eq, lte } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { Identity } from '../../atproto/identity/identity.ts'
-import type { IdentityCache } from '../../atproto/identity/identity-cache.ts'
+import { type IdentityCache, MemoryIdentityCache } from '../../atproto/identity/identity-cache.ts'
 import { identities } from './tables.ts'
 
-/** An {@link IdentityCache} that all isolates share. */
+/**
+ * An {@link IdentityCache} that all isolates share. What an isolate has read of it or put there, it has at hand as long as
+ * the row would be believed, and no longer.
+ */
 export class D1IdentityCache implements IdentityCache {
   readonly #db: DrizzleD1Database
+  readonly #atHand: MemoryIdentityCache
 
-  constructor(db: DrizzleD1Database) {
+  /** @param atHand what the isolate has read so far */
+  constructor(db: DrizzleD1Database, atHand = new MemoryIdentityCache()) {
     this.#db = db
+    this.#atHand = atHand
   }
 
   async get(actor: string): Promise<Identity | null> {
+    const known = await this.#atHand.get(actor)
+    if (known !== null) return known
     const row = await this.#db.select().from(identities).where(eq(identities.actor, actor)).get()
     if (row === undefined || row.expiresAt <= Date.now()) return null
-    return { did: row.did, handle: row.handle, pds: row.pds }
+    const identity = { did: row.did, handle: row.handle, pds: row.pds }
+    await this.#keepAtHand(actor, identity, row.expiresAt)
+    return identity
   }
 
   async put(actor: string, identity: Identity, ttl: number): Promise<void> {
@@ -24,6 +34,11 @@ export class D1IdentityCache implements IdentityCache {
       .insert(identities)
       .values({ actor, ...row })
       .onConflictDoUpdate({ target: identities.actor, set: row })
+    await this.#keepAtHand(actor, identity, row.expiresAt)
+  }
+
+  #keepAtHand(actor: string, identity: Identity, expiresAt: number): Promise<void> {
+    return this.#atHand.put(actor, identity, (expiresAt - Date.now()) / 1000)
   }
 
   /** Drops what has expired: strangers can have any number of actors looked up. */

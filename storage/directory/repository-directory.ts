@@ -2,6 +2,7 @@ import { and, asc, eq, lt, notInArray, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import { CLOCK_SKEW, tidFromTime } from '../../atproto/records/tid.ts'
+import { type ListedName, ListedNames } from './listed-names.ts'
 import { listings, repositories } from './tables.ts'
 
 /** A repository of an account as it was last listed. */
@@ -16,23 +17,36 @@ export interface DirectoryEntry {
  */
 export class RepositoryDirectory {
   readonly #db: DrizzleD1Database
+  readonly #atHand: ListedNames
 
-  constructor(db: DrizzleD1Database) {
+  /** @param atHand what the isolate has read so far */
+  constructor(db: DrizzleD1Database, atHand = new ListedNames()) {
     this.#db = db
+    this.#atHand = atHand
+  }
+
+  /** A repository that this isolate has looked up by its name a moment ago, or null. It costs nothing. */
+  atHand(did: string, name: string): ListedName | null {
+    return this.#atHand.of(did).get(name)
+  }
+
+  /** A repository by its name, and when the account was last listed (see `listedAt`). */
+  async lookUp(did: string, name: string): Promise<{ entry: DirectoryEntry | null; listedAt: number }> {
+    const names = this.#atHand.of(did)
+    const readAt = Date.now()
+    const [[row], [listing]] = await this.#db.batch([
+      this.#byName(did, name),
+      this.#db.select().from(listings).where(eq(listings.did, did)),
+    ])
+    const entry = row === undefined ? null : entryOf(row)
+    const listedAt = listing?.listedAt ?? 0
+    if (entry !== null) names.keep(name, { entry, listedAt }, readAt)
+    return { entry, listedAt }
   }
 
   async find(did: string, name: string): Promise<DirectoryEntry | null> {
     const row = await this.#byName(did, name).get()
     return row === undefined ? null : entryOf(row)
-  }
-
-  /** The same, and when the account was last listed, in one request. */
-  async look(did: string, name: string): Promise<{ entry: DirectoryEntry | null; listedAt: number }> {
-    const [[row], [listing]] = await this.#db.batch([
-      this.#byName(did, name),
-      this.#db.select().from(listings).where(eq(listings.did, did)),
-    ])
-    return { entry: row === undefined ? null : entryOf(row), listedAt: listing?.listedAt ?? 0 }
   }
 
   #byName(did: string, name: string) {
@@ -102,6 +116,7 @@ export class RepositoryDirectory {
         .values({ did, listedAt })
         .onConflictDoUpdate({ target: listings.did, set: { listedAt } }),
     ])
+    this.#atHand.forget(did)
   }
 
   /** Notes a repository that was just created or changed through the edge. */
@@ -111,6 +126,7 @@ export class RepositoryDirectory {
       .insert(repositories)
       .values({ did, rkey, ...row })
       .onConflictDoUpdate({ target: [repositories.did, repositories.rkey], set: row })
+    this.#atHand.forget(did)
   }
 }
 

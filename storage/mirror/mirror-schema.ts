@@ -48,6 +48,15 @@ const STEPS: readonly string[] = [
      id text primary key,
      due integer not null
    ) without rowid;`,
+  `-- The version at which what readers are shown of a ref was last another. A deleted ref keeps its row, since its seq goes
+   -- on; so the row tells those who have the ref still, too.
+   alter table refs add column changed integer not null default 0;
+   create index refs_by_change on refs (changed);
+   -- Since which version changes are known. Of what was here before, it is not known when it changed.
+   alter table mirror add column changes_from integer not null default 0;
+   update mirror set changes_from = version;
+   create index annotated_refs on refs (peeled) where peeled is not null;
+   create index broken_refs on refs (name) where state = 'broken';`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

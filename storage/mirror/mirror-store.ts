@@ -1,5 +1,5 @@
 import type { RefState } from '../../atproto/refs/ref-state.ts'
-import type { Manifest, ManifestPack } from '../manifest.ts'
+import type { ManifestBase, ManifestPack } from '../manifest.ts'
 import {
   type HeadRow,
   headFromRow,
@@ -14,6 +14,10 @@ import {
 } from './mirror-rows.ts'
 import { migrateMirror } from './mirror-schema.ts'
 import { PackMerges } from './pack-merges.ts'
+import { ShownRefs } from './shown-refs.ts'
+
+/** The version as it is now, in SQL. */
+const VERSION = '(select version from mirror)'
 
 /**
  * The rows of one repository's mirror, in the SQLite of its Durable Object. Refs only ever move forward by their seq,
@@ -23,6 +27,7 @@ import { PackMerges } from './pack-merges.ts'
  */
 export class MirrorStore {
   readonly merges: PackMerges
+  readonly shown: ShownRefs
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
 
@@ -31,6 +36,7 @@ export class MirrorStore {
     this.#sql = storage.sql
     migrateMirror(this.#sql)
     this.merges = new PackMerges(storage)
+    this.shown = new ShownRefs(storage.sql)
   }
 
   /** Null: the account has not been read yet. */
@@ -41,12 +47,8 @@ export class MirrorStore {
     return row === undefined ? null : headFromRow(row)
   }
 
-  /** What readers get. Deleted and broken refs are left out, and packs that have not been taken in. */
-  manifest({ did, rkey, record, version }: MirrorHead): Manifest {
-    const refs = this.#sql
-      .exec<RefRow>("select * from refs where target is not null and state <> 'broken' order by name")
-      .toArray()
-      .map(({ name, target, peeled }) => ({ name, target: target!, peeled }))
+  /** What readers get besides refs. Packs that have not been taken in are left out. */
+  manifestBase({ did, rkey, record, version }: MirrorHead): ManifestBase {
     return {
       did,
       rkey,
@@ -54,7 +56,6 @@ export class MirrorStore {
       description: record.description ?? null,
       defaultBranch: record.defaultBranch,
       version,
-      refs,
       packs: this.packs('ready'),
     }
   }
@@ -112,15 +113,15 @@ export class MirrorStore {
   /** Notes what has become of refs that were looked at. One that has moved meanwhile is left as it is. */
   settleRefs(checked: readonly (RefTarget & { readonly isBroken: boolean })[]): void {
     this.#storage.transactionSync(() => {
+      if (checked.some(({ isBroken }) => isBroken)) this.#bump()
       for (const { name, target, isBroken } of checked) {
         this.#sql.exec(
-          "update refs set state = ? where name = ? and target = ? and state = 'unchecked'",
-          isBroken ? 'broken' : 'sound',
+          `update refs set ${isBroken ? `state = 'broken', changed = ${VERSION}` : "state = 'sound'"}
+           where name = ? and target = ? and state = 'unchecked'`,
           name,
           target,
         )
       }
-      if (checked.some(({ isBroken }) => isBroken)) this.#bump()
     })
   }
 
@@ -133,8 +134,8 @@ export class MirrorStore {
     const version = before === null ? head.checkedAt : before.version + (isNews ? 1 : 0)
     const shardHead = before?.head == null || (head.head ?? 0) > before.head ? head.head : before.head
     this.#sql.exec(
-      `insert into mirror (id, did, rkey, pds, record, head, version, checked_at, swept_at)
-       values (0, ?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into mirror (id, did, rkey, pds, record, head, version, changes_from, checked_at, swept_at)
+       values (0, ?, ?, ?, ?, ?, ?6, ?6, ?7, ?7)
        on conflict (id) do update set did = excluded.did, rkey = excluded.rkey, pds = excluded.pds,
          record = excluded.record, head = excluded.head, version = excluded.version, checked_at = excluded.checked_at`,
       head.did,
@@ -143,7 +144,6 @@ export class MirrorStore {
       record,
       shardHead,
       version,
-      head.checkedAt,
       head.checkedAt,
     )
   }
@@ -159,29 +159,38 @@ export class MirrorStore {
       let moved = 0
       let isAnyGone = false
       for (const state of states) {
-        const packed = state.at.kind === 'packed' ? state.at : null
-        const cursor = this.#sql.exec(
-          `insert into refs values (?, ?, ?, ?, ?, ?, ?, ?)
-           on conflict (name) do update set target = excluded.target, peeled = excluded.peeled, seq = excluded.seq,
-             pack = excluded.pack, shard = excluded.shard, shard_seq = excluded.shard_seq, state = excluded.state
-           where excluded.seq > refs.seq`,
-          state.name,
-          state.target,
-          state.peeled,
-          state.seq,
-          state.pack,
-          packed?.shard ?? null,
-          packed?.shardSeq ?? null,
-          state.target === null ? 'sound' : soundness,
-        )
-        moved += cursor.rowsWritten > 0 ? 1 : 0
-        isAnyGone ||= cursor.rowsWritten > 0 && state.target === null
+        if (!this.#advanceRef(state, state.target === null ? 'sound' : soundness)) continue
+        moved++
+        isAnyGone ||= state.target === null
       }
+      if (moved === 0) return 0
+      this.#bump()
       // It may have stood in the way of another.
       if (isAnyGone) this.#checkBrokenAgain()
-      if (moved > 0) this.#bump()
       return moved
     })
+  }
+
+  /** The change is noted for the version to come. */
+  #advanceRef({ name, target, peeled, seq, pack, at }: RefState, soundness: RefSoundness): boolean {
+    const packed = at.kind === 'packed' ? at : null
+    const cursor = this.#sql.exec(
+      `insert into refs (name, target, peeled, seq, pack, shard, shard_seq, state, changed)
+       values (?, ?, ?, ?, ?, ?, ?, ?, coalesce(${VERSION}, 0) + 1)
+       on conflict (name) do update set target = excluded.target, peeled = excluded.peeled, seq = excluded.seq,
+         pack = excluded.pack, shard = excluded.shard, shard_seq = excluded.shard_seq, state = excluded.state,
+         changed = excluded.changed
+       where excluded.seq > refs.seq`,
+      name,
+      target,
+      peeled,
+      seq,
+      pack,
+      packed?.shard ?? null,
+      packed?.shardSeq ?? null,
+      soundness,
+    )
+    return cursor.rowsWritten > 0
   }
 
   /** Notes that the account has a pack, unless it is here or known to be broken. */
@@ -200,7 +209,7 @@ export class MirrorStore {
 
   /**
    * The same of a pack whose files are lost, or those of the pack that it is a part of: it is taken in once more, and
-   * comes where it was in the order.
+   * comes where it was in the order. Until then readers are not told of it.
    */
   wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
     this.#sql.exec(
@@ -211,6 +220,7 @@ export class MirrorStore {
       objects,
       JSON.stringify(source),
     )
+    this.#bump()
   }
 
   /** Where a wanted pack's bytes are; null if it is not wanted any more. */
@@ -294,7 +304,7 @@ export class MirrorStore {
   }
 
   #checkBrokenAgain(): void {
-    this.#sql.exec("update refs set state = 'unchecked' where state = 'broken'")
+    this.#sql.exec(`update refs set state = 'unchecked', changed = ${VERSION} where state = 'broken'`)
   }
 
   #bump(): void {

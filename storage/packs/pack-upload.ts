@@ -1,4 +1,4 @@
-import { assertRange, type ByteRange } from '../../git/bytes/range.ts'
+import { assertRange, type ByteRange, readPieces } from '../../git/bytes/range.ts'
 import { R2Range } from './r2-range.ts'
 
 /** R2 wants all parts of an upload but the last of one size, of 5 MiB at least. */
@@ -177,5 +177,9 @@ class PartsRange implements ByteRange {
         at += size
       },
     })
+  }
+
+  pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return readPieces(this, offset, length, pieceBytes)
   }
 }

@@ -79,6 +79,36 @@ export class R2Range implements ByteRange {
     })
   }
 
+  /**
+   * One request, however long the span is. One that breaks off is made again from where it broke: a slow client can
+   * keep it open for minutes.
+   */
+  async *pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    assertRange(this, offset, length)
+    if (length <= pieceBytes) {
+      if (length > 0) yield await this.read(offset, length)
+      return
+    }
+    const end = offset + length
+    let at = offset
+    while (at < end) {
+      const openedAt = at
+      const reader = (await this.#open(at, end - at)).getReader({ mode: 'byob' })
+      try {
+        while (at < end) {
+          const piece = await readPiece(reader, Math.min(pieceBytes, end - at))
+          at += piece.length
+          yield piece
+        }
+      } catch (error) {
+        if (at === openedAt) throw error
+      } finally {
+        // Nobody waits for it: what has come is of no use to anyone, and neither is the word that it has gone.
+        reader.cancel().catch(() => undefined)
+      }
+    }
+  }
+
   /** Two blocks that are not at hand are one request. */
   #fetchBoth(first: number): void {
     const blocks = [first, first + 1]
@@ -134,4 +164,10 @@ export class R2Range implements ByteRange {
     this.#onGone()
     throw new ObjectGoneError(this.#key)
   }
+}
+
+async function readPiece(reader: ReadableStreamBYOBReader, length: number): Promise<Uint8Array> {
+  const { value } = await reader.readAtLeast(length, new Uint8Array(length))
+  if (value?.length !== length) throw new Error(`R2 gave ${value?.length ?? 0} bytes of ${length}`)
+  return value
 }

@@ -103,6 +103,22 @@ interface Libgit2Remote {
   fetch(refspecs: string[]): Promise<void>
 }
 
+/** What is used of @napi-rs/simple-git, libgit2 too but by another hand and another version. Its binary, as above. */
+interface SimpleGit {
+  readonly Repository: {
+    clone(url: string, path: string): SimpleGitRepository
+    init(path: string): SimpleGitRepository
+  }
+  readonly FetchOptions: new () => { depth(commits: number): unknown }
+}
+
+interface SimpleGitRepository {
+  findRemote(name: string): {
+    pushAsync(refspecs: string[]): Promise<void>
+    fetchAsync(refspecs: string[], options?: unknown): Promise<void>
+  }
+}
+
 const hasLibgit2 = process.platform === 'linux' && process.arch === 'x64'
 
 describe.runIf(hasLibgit2)('libgit2 (es-git)', () => {
@@ -130,5 +146,41 @@ describe.runIf(hasLibgit2)('libgit2 (es-git)', () => {
     expect(await work.git('ls-remote', world.at(alice, 'app'), 'refs/heads/libgit2')).toContain(head)
     await repository.getRemote('origin').fetch(['+refs/heads/*:refs/remotes/origin/*'])
     expect(await clone.resolve('refs/remotes/origin/libgit2')).toBe(head)
+  })
+})
+
+describe.runIf(hasLibgit2)('libgit2 (@napi-rs/simple-git)', () => {
+  const { Repository, FetchOptions } = hasLibgit2
+    ? (createRequire(import.meta.url)('@napi-rs/simple-git-linux-x64-gnu') as SimpleGit)
+    : ({} as SimpleGit)
+
+  test('clones, pushes a new branch and deletes it, and fetches', async () => {
+    const directory = await world.directory()
+    const repository = Repository.clone(world.as(alice, 'app'), directory)
+    const clone = new WorkingCopy(world.git, directory)
+    expect(await clone.resolve('HEAD')).toBe(await work.resolve('main'))
+    await clone.fsck()
+
+    const head = await clone.commit('From simple-git', { 'simple.txt': 'x\n'.repeat(2000) })
+    const origin = repository.findRemote('origin')
+    await origin.pushAsync(['refs/heads/main:refs/heads/simple'])
+    expect(await work.git('ls-remote', world.at(alice, 'app'), 'refs/heads/simple')).toContain(head)
+    await origin.fetchAsync(['+refs/heads/*:refs/remotes/origin/*'])
+    expect(await clone.resolve('refs/remotes/origin/simple')).toBe(head)
+    await origin.pushAsync([':refs/heads/simple'])
+    expect(await work.git('ls-remote', world.at(alice, 'app'), 'refs/heads/simple')).toBe('')
+  })
+
+  test('fetches by depth', async () => {
+    const directory = await world.directory()
+    const clone = new WorkingCopy(world.git, directory)
+    await clone.git('init', '--quiet')
+    await clone.git('remote', 'add', 'origin', world.at(alice, 'app'))
+    const origin = Repository.init(directory).findRemote('origin')
+    const options = new FetchOptions()
+    options.depth(2)
+    await origin.fetchAsync(['+refs/heads/main:refs/remotes/origin/main'], options)
+    expect(await clone.git('rev-list', '--count', '--first-parent', 'refs/remotes/origin/main')).toBe('2')
+    await clone.fsck()
   })
 })

@@ -1,24 +1,21 @@
 import { expect, test } from 'vitest'
-import type { Manifest } from '../../storage/manifest.ts'
-import { ManifestCache } from '../../storage/manifest-cache.ts'
+import { type KeptManifest, ManifestCache } from '../../storage/manifest-cache.ts'
+import { RefList } from '../../storage/ref-list.ts'
 import { oid } from '../git/protocol/wire.ts'
 
 const DID = 'did:plc:alice'
 
-function manifest(rkey: string, refs: number, version = 1): Manifest {
+const ref = (_: unknown, i: number) => ({ name: `refs/heads/${i}`, target: oid(1), peeled: null })
+
+function manifest(rkey: string, refs: number | null, version = 1): KeptManifest {
   return {
-    did: DID,
-    rkey,
-    name: rkey,
-    description: null,
-    defaultBranch: 'main',
-    version,
-    refs: Array.from({ length: refs }, (_, i) => ({ name: `refs/heads/${i}`, target: oid(1), peeled: null })),
-    packs: [],
+    base: { did: DID, rkey, name: rkey, description: null, defaultBranch: 'main', version, packs: [] },
+    refs: refs === null ? null : RefList.of(Array.from({ length: refs }, ref)),
   }
 }
 
-const kept = (cache: ManifestCache, ...rkeys: string[]) => rkeys.map((rkey) => cache.get(DID, rkey)?.version ?? null)
+const kept = (cache: ManifestCache, ...rkeys: string[]) =>
+  rkeys.map((rkey) => cache.get(DID, rkey)?.base.version ?? null)
 
 test('the newest manifest of a repository is kept', () => {
   const cache = new ManifestCache()
@@ -26,6 +23,21 @@ test('the newest manifest of a repository is kept', () => {
   cache.keep(manifest('a', 3))
   cache.keep(manifest('a', 4, 2))
   expect(kept(cache, 'a', 'b')).toEqual([2, null])
+  // An answer that was overtaken.
+  cache.keep(manifest('a', 3))
+  expect(kept(cache, 'a')).toEqual([2])
+})
+
+test('refs are kept until there is a version of which they are not known', () => {
+  const cache = new ManifestCache()
+  const refs = () => cache.get(DID, 'a')!.refs?.held ?? null
+  cache.keep(manifest('a', null))
+  cache.keep(manifest('a', 3))
+  expect(refs()).toBe(3)
+  cache.keep(manifest('a', null))
+  expect(refs()).toBe(3)
+  cache.keep(manifest('a', null, 2))
+  expect(refs()).toBe(null)
 })
 
 test('many refs push out the manifests that were not asked for longest', () => {

@@ -7,10 +7,11 @@ import {
 } from '../../git/protocol/advertise-refs.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
-import type { Manifest } from '../../storage/manifest.ts'
+import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import { HttpError } from '../http/http-error.ts'
 import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
+import { keptAdvertisements } from './advertisement-cache.ts'
 import { streamedResponse } from './git-request.ts'
 import { requirePushTarget } from './push-target.ts'
 
@@ -27,8 +28,8 @@ export async function infoRefs(
   }
   if (service === 'git-receive-pack') {
     const { identity, entry } = await requirePushTarget(context, request, actor, name)
-    const refs = entry === null ? EMPTY : await refsOf(new Mirror(context, identity, entry.rkey, 'writer'))
-    return advertisement(service, advertiseReceivePack(refs))
+    if (entry === null) return advertisement(service, advertiseReceivePack(EMPTY))
+    return advertisement(service, await advertise(new Mirror(context, identity, entry.rkey, 'writer'), service))
   }
   const { identity, entry } = await context.locate(actor, name)
   const version = parseGitProtocol(request.headers.get('Git-Protocol'))
@@ -38,17 +39,22 @@ export async function infoRefs(
     await mirror.requireKnown()
     return advertisement(service, advertiseCapabilities())
   }
-  const refs = await refsOf(mirror)
-  return advertisement(service, advertiseUploadPack(refs, version))
+  return advertisement(service, await advertise(mirror, service, version))
 }
+
+type Chunks = Generator<Uint8Array, void, undefined>
 
 const EMPTY = { head: { branch: 'refs/heads/main', target: null }, refs: [] }
 
-async function refsOf(mirror: Mirror): Promise<{ head: ReturnType<typeof resolveHead>; refs: Manifest['refs'] }> {
-  const manifest = await mirror.refsManifest()
-  return { head: resolveHead(manifest.refs, manifest.defaultBranch), refs: manifest.refs }
+async function advertise(mirror: Mirror, service: ServiceName, version: 0 | 1 = 0): Promise<Chunks> {
+  const manifest = await mirror.refsManifest(ALL_REFS)
+  return keptAdvertisements.encode(manifest, `${service} ${version}`, () => {
+    const { refs, defaultBranch } = manifest
+    const advertised = { head: resolveHead(refs, defaultBranch), refs }
+    return service === 'git-upload-pack' ? advertiseUploadPack(advertised, version) : advertiseReceivePack(advertised)
+  })
 }
 
-function advertisement(service: ServiceName, chunks: Generator<Uint8Array, void, undefined>): Response {
+function advertisement(service: ServiceName, chunks: Chunks): Response {
   return streamedResponse(`application/x-${service}-advertisement`, chunks)
 }

@@ -5,7 +5,7 @@ import type { Mirror } from '../mirror.ts'
 export async function* logCost(
   event: string,
   mirror: Mirror,
-  chunks: AsyncGenerator<Uint8Array>,
+  chunks: AsyncGenerator<Uint8Array> | Generator<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let sent = 0
   let isWhole = false

@@ -12,6 +12,7 @@ import { PackError } from '../../git/pack/entry-header.ts'
 import { ATOMIC_FAILURE, type CheckedCommand, checkCommands, STALE_REF } from '../../git/protocol/check-commands.ts'
 import { expectsPack, type ReceiveRequest } from '../../git/protocol/receive-request.ts'
 import type { ReportStatus } from '../../git/protocol/report-status.ts'
+import { withConflicts } from '../../git/refs/ref-conflicts.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -24,6 +25,7 @@ import type { PushTarget } from './push-target.ts'
 import { planMoves } from './ref-moves.ts'
 import { type TakenPack, takePack } from './taken-pack.ts'
 
+const decoder = new TextDecoder()
 const MISSING_OBJECTS = 'missing necessary objects'
 
 /** One push: its commands checked, its pack taken in, landed in the account, and taken over by the mirror. */
@@ -73,12 +75,13 @@ export class Push {
   /** Judges the commands by the mirror; where it says that somebody was faster, by the account itself. */
   async #check(): Promise<{ checked: CheckedCommand[]; manifest: Manifest | null }> {
     if (this.#target.entry === null) return { checked: this.#checkBy(null), manifest: null }
-    const manifest = await this.#mirror.completeManifest(this.#tell)
+    const asked = withConflicts(this.#request.commands.map(({ name }) => decoder.decode(name)))
+    const manifest = await this.#mirror.completeManifest(asked, this.#tell)
     const checked = this.#checkBy(manifest)
     if (!checked.some((command) => !command.ok && command.reason === STALE_REF)) return { checked, manifest }
     const outcome = await this.#mirror.stub.refresh(this.#mirror.address)
     if (outcome.state !== 'read') return { checked, manifest }
-    const current = await this.#mirror.completeManifest(this.#tell)
+    const current = await this.#mirror.completeManifest(asked, this.#tell)
     return { checked: this.#checkBy(current), manifest: current }
   }
 

@@ -1,20 +1,25 @@
+import { log } from '../../durable-objects/log.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { readFetchRequest } from '../../git/protocol/fetch-request.ts'
-import { encodeLsRefs, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
+import { encodeLsRefs, type LsRefsRequest, readLsRefsRequest } from '../../git/protocol/ls-refs.ts'
 import { encodeObjectInfo, readObjectInfoRequest } from '../../git/protocol/object-info.ts'
 import { PktLineReader } from '../../git/protocol/pkt-line-reader.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
 import { readUploadRequest } from '../../git/protocol/upload-request.ts'
 import { readV2Command, type V2Command } from '../../git/protocol/v2-command.ts'
+import { ALL_REFS, NO_REFS } from '../../git/refs/ref-selection.ts'
 import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
+import { keptAdvertisements } from './advertisement-cache.ts'
 import { answerFetch } from './answer-fetch.ts'
+import type { FetchForm } from './fetch-form.ts'
 import { fetchFormV0 } from './fetch-v0.ts'
 import { fetchFormV2 } from './fetch-v2.ts'
-import { emptyResponse, requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { bodyResponse, emptyResponse, requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { answerName, isAskedByOthers, KeptAnswers } from './kept-answers.ts'
 import { logCost } from './log-cost.ts'
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request'
@@ -33,23 +38,45 @@ export async function uploadPack(
   const reader = new PktLineReader(requestBody(request))
   if (parseGitProtocol(request.headers.get('Git-Protocol')) === 2) {
     const command = await readV2Command(reader)
-    return command === null ? emptyResponse(RESULT_TYPE) : answerCommand(mirror, reader, command)
+    if (command === null) return emptyResponse(RESULT_TYPE)
+    if (command.command === 'fetch') {
+      return answer(context, request, mirror, fetchFormV2(await readFetchRequest(reader, command)))
+    }
+    return answerCommand(mirror, reader, command)
   }
   const wanted = await readUploadRequest(reader)
   if (wanted.wants.length === 0) return emptyResponse(RESULT_TYPE)
-  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV0(wanted))))
+  return answer(context, request, mirror, fetchFormV0(wanted))
+}
+
+/** Answers a request for a pack, with what the cache has of it if somebody has asked the same before. */
+async function answer(context: RequestContext, request: Request, mirror: Mirror, fetch: FetchForm): Promise<Response> {
+  const mayKeep = isAskedByOthers(fetch) && !saysNoStore(request)
+  const manifest = mayKeep ? await mirror.presentManifest(fetch.namedRefs) : null
+  const name = manifest && answerName(fetch, manifest)
+  if (name === null) return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch)))
+  const { origin } = new URL(request.url)
+  const answers = new KeptAnswers(caches.default, origin, (work) => context.waitUntil(work))
+  const kept = await answers.find(name)
+  if (kept !== null) {
+    const { did, rkey } = mirror.address
+    log('fetched', { did, rkey, isKept: true, ...mirror.cost })
+    return bodyResponse(RESULT_TYPE, kept, { 'Cache-Status': 'skein; hit' })
+  }
+  const keep = (chunks: AsyncGenerator<Uint8Array>) => answers.keep(name, chunks)
+  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch, keep)))
+}
+
+/** Whether the answer is to be made for this client alone: whoever measures it, or doubts the cache, says so. */
+function saysNoStore(request: Request): boolean {
+  return /\bno-store\b/i.test(request.headers.get('Cache-Control') ?? '')
 }
 
 async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2Command): Promise<Response> {
   switch (command.command) {
     case 'ls-refs': {
       const wanted = await readLsRefsRequest(reader, command)
-      const { refs, defaultBranch } = await mirror.refsManifest()
-      return streamedResponse(RESULT_TYPE, encodeLsRefs(wanted, { head: resolveHead(refs, defaultBranch), refs }))
-    }
-    case 'fetch': {
-      const wanted = await readFetchRequest(reader, command)
-      return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV2(wanted))))
+      return streamedResponse(RESULT_TYPE, logCost('listed', mirror, await listRefs(mirror, wanted)))
     }
     case 'object-info': {
       const wanted = await readObjectInfoRequest(reader, command)
@@ -60,9 +87,18 @@ async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2C
   }
 }
 
+async function listRefs(mirror: Mirror, wanted: LsRefsRequest): Promise<Generator<Uint8Array, void, undefined>> {
+  const { prefixes } = wanted
+  const manifest = await mirror.refsManifest(prefixes.length === 0 ? ALL_REFS : { names: [], prefixes })
+  return keptAdvertisements.encode(manifest, JSON.stringify(wanted), () => {
+    const { refs, defaultBranch } = manifest
+    return encodeLsRefs(wanted, { head: resolveHead(refs, defaultBranch), refs })
+  })
+}
+
 /** Sizes in bytes; null: the repository does not have the object. */
 async function readSizes(mirror: Mirror, oids: readonly Oid[]): Promise<Map<Oid, number | null>> {
-  const objects = new PackedObjects(await mirror.packs(await mirror.completeManifest()))
+  const objects = new PackedObjects(await mirror.packs(await mirror.completeManifest(NO_REFS)))
   const sizes = new Map<Oid, number | null>()
   for (const oid of oids) sizes.set(oid, (await objects.stat(oid))?.size ?? null)
   return sizes

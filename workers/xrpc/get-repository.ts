@@ -1,4 +1,4 @@
-import { findRef } from '../../storage/revision.ts'
+import { findRef } from '../../git/refs/ref-order.ts'
 import { HttpError } from '../http/http-error.ts'
 import { openRepository } from '../repository-access.ts'
 import type { XrpcCall } from './call.ts'
@@ -12,7 +12,7 @@ export async function getRepository({ request, params, deps }: XrpcCall<{ repo: 
   const reference = parseRepositoryParam(params.repo)
   const [{ manifest, actor }, known] = await Promise.all([openRepository(deps, reference), deps.find(reference)])
   if (known === null) throw new HttpError(404, 'RepositoryNotFound', 'repository not found')
-  const head = findRef(manifest, `refs/heads/${manifest.defaultBranch}`)
+  const head = findRef(manifest.refs, `refs/heads/${manifest.defaultBranch}`)
   return answerHashedJson(request, {
     repository: repositoryJson(known),
     head: head === null ? undefined : refJson(head),

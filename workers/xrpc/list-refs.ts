@@ -1,5 +1,5 @@
+import { firstRefFrom } from '../../git/refs/ref-order.ts'
 import type { ManifestRef } from '../../storage/manifest.ts'
-import { firstRefFrom } from '../../storage/revision.ts'
 import { openRepository } from '../repository-access.ts'
 import type { XrpcCall } from './call.ts'
 import { answerHashedJson } from './json-answer.ts'
@@ -16,11 +16,10 @@ interface Params {
 /** `dev.skein.git.listRefs`: cost is that of the page, whatever the number of refs. */
 export async function listRefs({ request, params, deps }: XrpcCall<Params>): Promise<Response> {
   const { repo, prefix, limit, cursor } = params
-  const { manifest } = await openRepository(deps, parseRepositoryParam(repo))
-  const { refs } = manifest
-  let at = firstRefFrom(manifest, prefix)
+  const { refs } = (await openRepository(deps, parseRepositoryParam(repo))).manifest
+  let at = firstRefFrom(refs, prefix)
   if (cursor !== undefined) {
-    const after = firstRefFrom(manifest, cursor)
+    const after = firstRefFrom(refs, cursor)
     at = Math.max(at, refs[after]?.name === cursor ? after + 1 : after)
   }
   const page: ManifestRef[] = []

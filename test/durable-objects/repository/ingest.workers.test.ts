@@ -100,7 +100,7 @@ describe('ingestWanted', () => {
       const lines: string[] = []
       await ingestWanted(mirror.deps, mirror.account.address, (line) => lines.push(line))
       expect(store.isComplete()).toBe(true)
-      expect(store.manifest(store.head()!).refs).toEqual([{ name: MAIN, target: childId, peeled: null }])
+      expect(store.shown.all()).toEqual([{ name: MAIN, target: childId, peeled: null }])
       expect(await readable(mirror)).toEqual([3, 1])
       expect(lines[0]).toBe('Mirroring pack 1/2: receiving objects 0% (0/3)\r')
     }))
@@ -126,7 +126,7 @@ describe('ingestWanted', () => {
       await mirror.fill()
       const again = store.packs('ready')
       expect(again.reduce((sum, { objects }) => sum + objects, 0)).toBe(43)
-      expect(store.manifest(store.head()!).refs).toEqual([{ name: MAIN, target: commitId, peeled: null }])
+      expect(store.shown.all()).toEqual([{ name: MAIN, target: commitId, peeled: null }])
       await readable(mirror)
     }))
 
@@ -153,7 +153,7 @@ describe('ingestWanted', () => {
       await mirror.read()
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
       expect(states(mirror, 1, 2, 3)).toEqual(['ready', 'broken', 'broken'])
-      expect(store.manifest(store.head()!).refs.map(({ name }) => name)).toEqual([MAIN])
+      expect(store.shown.all().map(({ name }) => name)).toEqual([MAIN])
       expect(mirror.logged).toEqual(['pack-broken', 'pack-broken', 'refs-broken'])
     }))
 
@@ -164,11 +164,11 @@ describe('ingestWanted', () => {
       mirror.account.ref(MAIN, childId, 1, 2)
       await mirror.read()
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
-      expect(store.manifest(store.head()!).refs).toEqual([])
+      expect(store.shown.all()).toEqual([])
       mirror.account.inlinePack(3, FIRST)
       await mirror.read()
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
-      expect(store.manifest(store.head()!).refs).toHaveLength(1)
+      expect(store.shown.all()).toHaveLength(1)
     }))
 
   it('shows a pack in place of those that it was made from', () =>
@@ -218,7 +218,7 @@ describe('fillMirror', () => {
       mirror.account.inlinePack(2, FIRST, [1])
       expect(await mirror.fill()).toEqual({ done: true })
       expect(states(mirror, 1, 2)).toEqual(['gone', 'ready'])
-      expect(store.manifest(store.head()!).refs).toHaveLength(1)
+      expect(store.shown.all()).toHaveLength(1)
     }))
 
   it('keeps the bytes of a record again where R2 has lost them', () =>

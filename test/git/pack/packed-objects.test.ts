@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BufferRange, type ByteRange } from '../../../git/bytes/range.ts'
+import { BufferRange, type ByteRange, readPieces } from '../../../git/bytes/range.ts'
 import { hashObject } from '../../../git/object/hash-object.ts'
 import { BLOB } from '../../../git/object/object-type.ts'
 import { PackError } from '../../../git/pack/entry-header.ts'
@@ -43,6 +43,10 @@ class WatchedRange implements ByteRange {
 
   stream(offset: number, length: number): ReadableStream<Uint8Array> {
     return this.#range.stream(offset, length)
+  }
+
+  pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return readPieces(this, offset, length, pieceBytes)
   }
 }
 

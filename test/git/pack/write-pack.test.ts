@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Bitmap } from '../../../git/bytes/bitmap.ts'
 import { type Oid, oidToBytes } from '../../../git/bytes/oid.ts'
-import { BufferRange, type ByteRange } from '../../../git/bytes/range.ts'
+import { BufferRange, type ByteRange, readPieces } from '../../../git/bytes/range.ts'
 import type { PackHandle } from '../../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import type { ObjectSource } from '../../../git/object/object-source.ts'
@@ -62,6 +62,10 @@ class CountedRange implements ByteRange {
 
   stream(offset: number, length: number): ReadableStream<Uint8Array> {
     return this.#range.stream(offset, length)
+  }
+
+  pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return readPieces(this, offset, length, pieceBytes)
   }
 }
 
@@ -358,6 +362,7 @@ describe('writePack', GIT_TIME, () => {
       size: handle.data.size,
       read: () => Promise.reject(new Error('the bucket is on fire')),
       stream: (offset, length) => handle.data.stream(offset, length),
+      pieces: (offset, length, pieceBytes) => readPieces(data, offset, length, pieceBytes),
     }
     await expect(write([{ ...handle, data }], selectAll([handle]))).rejects.toThrow('the bucket is on fire')
   })

@@ -5,7 +5,7 @@ import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { MissingObjectError } from '../../../git/object/missing-object-error.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
 import { type WritePackOptions, writePack } from '../../../git/pack/write-pack.ts'
-import { type FetchPlan, planFetch } from '../../../git/walk/plan-fetch.ts'
+import { type FetchPlan, type FindTags, planFetch } from '../../../git/walk/plan-fetch.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { ingestAll, packOf, seededRandom } from '../packs.ts'
 import { concat } from '../protocol/wire.ts'
@@ -102,12 +102,18 @@ describe('planFetch', GIT_TIME, () => {
     repository.git(['tag', 'light', second])
     const packs = await ingestAll([packOf(repository, [], ['--all'])])
     const graph = new RepositoryGraph(packs)
-    const includeTags = ['old', 'new', 'outer', 'light'].map((name) => {
+    const tags = ['old', 'new', 'outer', 'light'].map((name) => {
       const [target, peeled] = [repository.text(['rev-parse', name]), repository.text(['rev-parse', `${name}^{}`])]
       return { target, peeled: peeled === target ? null : peeled }
     })
-    const plan = await planFetch(graph, { wants: [second], haves: [first], includeTags }, new PackedObjects(packs))
-    expect(planned(packs, plan)).toEqual([second, includeTags[1]!.target, includeTags[2]!.target].sort())
+    const asked: (readonly Oid[] | null)[] = []
+    const findTags: FindTags = async (peeled) => {
+      asked.push(peeled)
+      return tags
+    }
+    const plan = await planFetch(graph, { wants: [second], haves: [first], findTags }, new PackedObjects(packs))
+    expect(planned(packs, plan)).toEqual([second, tags[1]!.target, tags[2]!.target].sort())
+    expect(asked).toEqual([[second]])
   })
 
   it('takes wants of any type', async () => {

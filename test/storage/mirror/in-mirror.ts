@@ -19,9 +19,14 @@ let objects = 0
 
 /** Runs a test inside a new `Repository` object, on the tables in its SQLite. */
 export function inMirror(run: (store: MirrorStore) => Promise<void> | void): Promise<void> {
+  return inMirrorStorage((storage) => run(new MirrorStore(storage)))
+}
+
+/** The same on its storage. */
+export function inMirrorStorage(run: (storage: DurableObjectStorage) => Promise<void> | void): Promise<void> {
   const { REPOSITORY } = env as unknown as Environment
   const stub = REPOSITORY.get(REPOSITORY.idFromName(`test ${objects++}`))
-  return runInDurableObject(stub, (_, state) => run(new MirrorStore(state.storage)))
+  return runInDurableObject(stub, (_, state) => run(state.storage))
 }
 
 export function head(change: Partial<MirrorHead> = {}): Omit<MirrorHead, 'version'> {

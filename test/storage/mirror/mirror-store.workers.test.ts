@@ -8,7 +8,7 @@ const MAIN = 'refs/heads/main'
 const INLINE: PackSource = { blobs: null, replaces: [] }
 const pack = (id: string, size = 100) => ({ id, size, objects: 3 })
 
-const manifestOf = (store: MirrorStore) => store.manifest(store.head()!)
+const manifestOf = (store: MirrorStore) => ({ ...store.manifestBase(store.head()!), refs: store.shown.all() })
 const versionOf = (store: MirrorStore) => store.head()!.version
 
 describe('the head', () => {
