@@ -79,6 +79,7 @@ export class PackIntake {
       yield chunk
     }
     if (isTooLarge) throw new PushTooLargeError(limit)
+    this.#parts?.end()
   }
 
   /** The pack's bytes for a second look. They are on their way to R2, and invisible there until a row names them. */
