@@ -62,19 +62,35 @@ export class PackUpload {
 
   /** Makes the object visible. @returns its bytes, from memory where they are still there. */
   async complete(): Promise<ByteRange> {
+    const { range, stored } = await this.finish()
+    await stored
+    return range
+  }
+
+  /** The same, but it waits for R2 only where the bytes have to be read from there: `stored` says when they can be. */
+  async finish(): Promise<{ readonly range: ByteRange; readonly stored: Promise<void> }> {
     const last = this.#part.subarray(0, this.#filled)
+    this.#part = new Uint8Array(0)
+    if (last.length > 0) this.#retained?.push(last)
+    const stored = this.#sendRest(last)
+    if (this.#retained !== null) {
+      // Whoever waits for it meets its failure.
+      stored.catch(() => undefined)
+      return { range: new PartsRange(this.#retained, this.#size), stored }
+    }
+    await stored
+    return { range: new R2Range(this.#bucket, this.#key, this.#size), stored }
+  }
+
+  async #sendRest(last: Uint8Array): Promise<void> {
     if (this.#multipart === null) {
       await this.#bucket.put(this.#key, last)
-    } else {
-      if (this.#filled > 0) await this.#sendPart()
-      await this.#sending
-      await this.#multipart.complete(this.#parts)
-      this.#multipart = null
+      return
     }
-    if (this.#retained === null) return new R2Range(this.#bucket, this.#key, this.#size)
-    if (last.length > 0 && this.#retained.at(-1)?.buffer !== last.buffer) this.#retained.push(last)
-    this.#part = new Uint8Array(0)
-    return new PartsRange(this.#retained, this.#size)
+    await this.#sending
+    if (last.length > 0) this.#parts.push(await this.#multipart.uploadPart(this.#parts.length + 1, last))
+    await this.#multipart.complete(this.#parts)
+    this.#multipart = null
   }
 
   /** Gives up what is not complete. An object that is complete stays: others may rely on it already. */
