@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Edge } from '../dev/edge.ts'
 
 /** What the edge logs of each fetch that it has answered. */
@@ -17,4 +18,16 @@ export function lastFetch({ logs }: Edge): FetchCost {
 export function costFacts(edge: Edge): Record<string, number> {
   const { r2Reads, packs } = lastFetch(edge)
   return { r2_reads: r2Reads, packs }
+}
+
+/** Refs that the `Repository` object has sent for a list of refs, the only one that is asked for meanwhile. */
+export async function refsSentFor(edge: Edge, list: () => Promise<unknown>): Promise<number> {
+  const from = edge.logs.length
+  await list()
+  // The line comes by another way than the answer.
+  for (;;) {
+    const line = edge.logs.slice(from).find(({ message }) => message.includes('"event":"listed"'))
+    if (line !== undefined) return (JSON.parse(line.message) as { refsSent: number }).refsSent
+    await setTimeout(10)
+  }
 }

@@ -14,6 +14,7 @@ import {
   type Source,
   type Stage,
 } from './stage.ts'
+import { MADE_ANEW } from './upload-pack-request.ts'
 
 /** Commits in the larger of the two updates. */
 const MANY = 100
@@ -43,7 +44,10 @@ export async function benchFetch({ repository, rounds }: { repository: string; r
 
   const older = await cloneOlder(target)
   const rows: Row[] = [await measureFetch(target, older.directory, `the last ${older.behind} commits of the history`)]
-  for (const option of ['--depth=1', '--filter=blob:none']) rows.push(await measureClone(target, option))
+  for (const option of ['--depth=1', '--filter=blob:none']) {
+    rows.push(await measureClone(target, option, 'as others have asked before', []))
+    rows.push(await measureClone(target, option, 'answer made anew', MADE_ANEW))
+  }
 
   const before = await cloneNow(target, 'before-one')
   await commitOnTop(stage, source, 'one')
@@ -77,7 +81,6 @@ export async function benchFetch({ repository, rounds }: { repository: string; r
     facts: {
       ...source.facts,
       rounds: rounds * ROUNDS_FACTOR,
-
       http_backend: PACKED_WELL,
       ...(await circumstances(stage)),
     },
@@ -122,11 +125,16 @@ async function measureFetch(
   return { name: `fetch of ${name}`, ...times, unit: 'ms', reach: REACH }
 }
 
-async function measureClone({ stage, rounds }: Target, option: string): Promise<Row> {
+async function measureClone(
+  { stage, rounds }: Target,
+  option: string,
+  circumstance: string,
+  options: readonly string[],
+): Promise<Row> {
   const client = stage.path('client')
   const prepare = () => rm(client, { recursive: true, force: true })
   const clone = async (address: string) => {
-    await stage.git.run(['clone', '--quiet', '--bare', option, address, client], {
+    await stage.git.run([...options, 'clone', '--quiet', '--bare', option, address, client], {
       timeoutMilliseconds: LONG_TIMEOUT,
     })
   }
@@ -135,7 +143,7 @@ async function measureClone({ stage, rounds }: Target, option: string): Promise<
     { prepare, run: () => clone(stage.atBackend(REPOSITORY)) },
     rounds * ROUNDS_FACTOR,
   )
-  return { name: `clone --bare ${option}`, ...times, unit: 'ms', reach: REACH }
+  return { name: `clone --bare ${option}, ${circumstance}`, ...times, unit: 'ms', reach: REACH }
 }
 
 /** Sends the branch to both, and packs http-backend's repository anew. */

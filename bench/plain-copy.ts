@@ -1,6 +1,8 @@
 import { drain } from './drain.ts'
 
-/** As a pack is kept: in parts, since nobody knows how long it is before it has come. */
+/** How an object came into R2: at once, or in parts as a pack that is pushed, whose length nobody knows before its end. */
+export type Upload = 'at-once' | 'in-parts'
+
 const PART_BYTES = 8 * 1024 * 1024
 
 /** Keeps what it is sent in the edge's own R2, and sends it back: as little as a Worker can do with so many bytes. */
@@ -9,24 +11,26 @@ export const PLAIN_COPY = {
   script: `export default {
     async fetch(request, { PACKS }) {
       const key = 'bench' + new URL(request.url).pathname
-      if (request.method === 'PUT') {
-        const bytes = new Uint8Array(await request.arrayBuffer())
-        const upload = await PACKS.createMultipartUpload(key)
-        const parts = []
-        for (let at = 0; at < bytes.length; at += ${PART_BYTES}) {
-          parts.push(await upload.uploadPart(parts.length + 1, bytes.subarray(at, at + ${PART_BYTES})))
-        }
-        await upload.complete(parts)
+      if (request.method !== 'PUT') return new Response((await PACKS.get(key)).body)
+      const bytes = new Uint8Array(await request.arrayBuffer())
+      if (key.endsWith('at-once')) {
+        await PACKS.put(key, bytes)
         return new Response()
       }
-      return new Response((await PACKS.get(key)).body)
+      const upload = await PACKS.createMultipartUpload(key)
+      const parts = []
+      for (let at = 0; at < bytes.length; at += ${PART_BYTES}) {
+        parts.push(await upload.uploadPart(parts.length + 1, bytes.subarray(at, at + ${PART_BYTES})))
+      }
+      await upload.complete(parts)
+      return new Response()
     },
   }`,
 }
 
 /** Makes `bytes` bytes ready to be copied. @returns how to copy them to a socket here, and drop them */
-export async function preparePlainCopy(besideUrl: string, bytes: number): Promise<() => Promise<void>> {
-  const url = `${besideUrl}/${bytes}`
+export async function preparePlainCopy(besideUrl: string, bytes: number, upload: Upload): Promise<() => Promise<void>> {
+  const url = `${besideUrl}/${bytes}/${upload}`
   const { ok } = await fetch(url, { method: 'PUT', body: new Uint8Array(bytes) })
   if (!ok) throw new Error('the Worker for plain copies took nothing')
   return async () => {

@@ -1,6 +1,7 @@
 import { ZERO_OID } from '../git/bytes/oid.ts'
 import { chunkSizes } from './count-writes.ts'
 import { type DrainOptions, drain } from './drain.ts'
+import { refsSentFor } from './fetch-cost.ts'
 import { median } from './measure.ts'
 import { pushRaw } from './push-raw.ts'
 import type { Report, Row } from './report.ts'
@@ -23,16 +24,23 @@ export async function benchRefs({ count, rounds }: { count: number; rounds: numb
   const all = uploadPackRequest('ls-refs', ['peel', 'symrefs', 'unborn'])
   const one = uploadPackRequest('ls-refs', ['peel', 'symrefs', 'unborn', `ref-prefix ${WANTED}`])
   const edge = await edgeSide(stage, many)
-  const backend = { url: stage.atBackend(many.name), cpu: cpuOfChildren }
+  const backend = { url: stage.atBackend(many.name), cpu: () => cpuOfChildren(stage.backendPid) }
   const listed = await compare(edge, backend, all, rounds)
+  const relisted = await compare({ ...edge, prepare: () => many.push() }, backend, all, rounds)
   const single = await compare(edge, backend, one, rounds)
-  // A push makes what an isolate has kept of the refs worthless.
+  // A push makes what an isolate has kept of the refs old.
   const pushed = await compare(
     { ...edge, prepare: () => many.push() },
     { ...(await edgeSide(stage, few)), prepare: () => few.push() },
     one,
     rounds,
   )
+  await many.push()
+  const list = (request: DrainOptions) => refsSentFor(stage.edge, () => drain(`${edge.url}/git-upload-pack`, request))
+  const sentAfterPush = await list(all)
+  const cold = await compareCold(stage, many, few, one, rounds)
+  await stage.edge.restart()
+  const sentCold = await list(one)
   const sizes = await chunkSizes(`${edge.url}/git-upload-pack`, all)
   const bytes = sizes.reduce((sum, size) => sum + size, 0)
   return {
@@ -41,10 +49,15 @@ export async function benchRefs({ count, rounds }: { count: number; rounds: numb
     rows: [
       { name: `all ${count} refs: CPU of the server`, ...listed.cpu, unit: 'ms', reach: '<= 1.0' },
       { name: `all ${count} refs: time`, ...listed.time, unit: 'ms', reach: null },
+      { name: `all ${count} refs after a push: CPU of the server`, ...relisted.cpu, unit: 'ms', reach: '<= 1.0' },
+      { name: `all ${count} refs after a push: time`, ...relisted.time, unit: 'ms', reach: null },
       { name: 'one by ref-prefix: CPU of the server', ...single.cpu, unit: 'ms', reach: null },
       { name: 'one by ref-prefix: time', ...single.time, unit: 'ms', reach: null },
       row(`one of ${count} after a push, against one of ${FEW}: time`, pushed.time, '<= 1.1'),
       row(`one of ${count} after a push, against one of ${FEW}: CPU of the server`, pushed.cpu, null),
+      row(`one of ${count} in a new isolate, against one of ${FEW}: time`, cold, '<= 1.1'),
+      sent('refs sent by the object: one by ref-prefix, to a new isolate', sentCold),
+      sent('refs sent by the object: all, to one that had them before a push', sentAfterPush),
       { name: 'mean write to the socket', ours: bytes / sizes.length, other: null, unit: 'bytes', reach: '>= 32768' },
     ],
     facts: {
@@ -59,6 +72,10 @@ export async function benchRefs({ count, rounds }: { count: number; rounds: numb
 
 function row(name: string, times: { ours: number; other: number }, reach: string | null): Row {
   return { name, ...times, unit: 'ms', reach }
+}
+
+function sent(name: string, refs: number): Row {
+  return { name, ours: refs, other: null, unit: 'refs', reach: '<= 10' }
 }
 
 interface Side {
@@ -95,6 +112,30 @@ async function compare(ours: Side, other: Side, request: DrainOptions, rounds: n
     time: { ours: median(a.times), other: median(b.times) },
     cpu: { ours: a.cpu / a.times.length, other: b.cpu / b.times.length },
   }
+}
+
+/** One request to an isolate that has answered others, and knows nothing of the repository. */
+async function compareCold(
+  stage: Stage,
+  ours: Repository,
+  other: Repository,
+  request: DrainOptions,
+  rounds: number,
+): Promise<{ ours: number; other: number }> {
+  const time = async (repository: Repository, before: Repository) => {
+    await stage.edge.restart()
+    const list = ({ name }: Repository) => drain(`${stage.readUrl(name)}/git-upload-pack`, request)
+    await list(before)
+    const start = performance.now()
+    await list(repository)
+    return performance.now() - start
+  }
+  const times = { ours: [] as number[], other: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    times.ours.push(await time(ours, other))
+    times.other.push(await time(other, ours))
+  }
+  return { ours: median(times.ours), other: median(times.other) }
 }
 
 async function edgeSide({ edge, readUrl }: Stage, { name }: Repository): Promise<Side> {

@@ -6,6 +6,11 @@ const encoder = new TextEncoder()
 const FLUSH = encoder.encode('0000')
 const DELIMITER = encoder.encode('0001')
 
+/** Has the edge make an answer anew that it may have kept. */
+export const NO_STORE = { 'Cache-Control': 'no-store' }
+/** The same as options of git. */
+export const MADE_ANEW = ['-c', 'http.extraHeader=Cache-Control: no-store']
+
 /** A request of protocol v2 to `git-upload-pack`, as git itself words it. */
 export function uploadPackRequest(command: 'fetch' | 'ls-refs', args: readonly string[]): DrainOptions {
   return {

@@ -39,6 +39,12 @@ export interface RequestCost {
   readonly peakBytes: number
 }
 
+interface Look {
+  readonly manifest: Manifest
+  /** Of packs that are still to be taken in; null: all are there. */
+  readonly wantedBytes: number | null
+}
+
 /** How a request reaches the mirror of one repository. */
 export class Mirror {
   readonly address: RepositoryAddress
@@ -52,6 +58,8 @@ export class Mirror {
   readonly #actor: string
   readonly #role: MirrorRole
   #isRestoring = false
+  /** A look at the mirror that nobody has gone by yet. */
+  #lastLook: { readonly selection: RefSelection; readonly look: Promise<Look> } | null = null
 
   constructor(context: RequestContext, identity: Identity, rkey: string, role: MirrorRole = 'reader') {
     this.#context = context
@@ -73,6 +81,21 @@ export class Mirror {
   async refsManifest(selection: RefSelection): Promise<Manifest> {
     const { manifest, wantedBytes } = await this.#ask(selection)
     return wantedBytes === null || wantedBytes > WAIT_BYTES ? manifest : this.completeManifest(selection)
+  }
+
+  /**
+   * The manifest if nothing is to be taken in, else null, and null too where that cannot be found out: whoever asks for
+   * the complete manifest with the same refs next is answered by the same look at the mirror.
+   */
+  async presentManifest(selection: RefSelection): Promise<Manifest | null> {
+    const look = this.#ask(selection)
+    this.#lastLook = { selection, look }
+    try {
+      const { manifest, wantedBytes } = await look
+      return wantedBytes === null ? manifest : null
+    } catch {
+      return null
+    }
   }
 
   /** Makes sure that something is known of the repository. @throws {@link HttpError} as `refsManifest` */
@@ -98,7 +121,9 @@ export class Mirror {
   }
 
   async #completed(selection: RefSelection, onProgress: (line: string) => void): Promise<Manifest> {
-    const first = await this.#ask(selection)
+    const last = this.#lastLook
+    this.#lastLook = null
+    const first = await (last?.selection === selection ? last.look : this.#ask(selection))
     if (first.wantedBytes === null) return first.manifest
     await this.#followIngest(onProgress)
     const second = await this.#ask(selection)
@@ -108,7 +133,7 @@ export class Mirror {
     })
   }
 
-  async #ask(selection: RefSelection): Promise<{ manifest: Manifest; wantedBytes: number | null }> {
+  async #ask(selection: RefSelection): Promise<Look> {
     const known = kept.get(this.address.did, this.address.rkey)
     const answer = await this.stub.manifest({
       ...this.address,

@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
+import type { RefSeq } from '../../atproto/account/landing.ts'
 import { TidClock } from '../../atproto/records/tid.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import type { ManifestRef } from '../../storage/manifest.ts'
@@ -106,12 +107,18 @@ export class Repository extends DurableObject<Environment> {
     this.#store.setHead({
       ...address,
       record,
-      head: landed.head ?? head?.head ?? null,
+      head: (this.#knows(landed.headNeeds) ? landed.head : null) ?? head?.head ?? null,
       checkedAt: head?.checkedAt ?? Date.now(),
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
     this.ctx.waitUntil(this.#wakeForChores())
+  }
+
+  #knows(needs: readonly RefSeq[]): boolean {
+    if (needs.length === 0) return true
+    const known = new Map(this.#store.refs(needs.map(({ name }) => name)).map(({ state }) => [state.name, state.seq]))
+    return needs.every(({ name, seq }) => (known.get(name) ?? 0) >= seq)
   }
 
   override async alarm(): Promise<void> {

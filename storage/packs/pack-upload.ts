@@ -74,7 +74,7 @@ export class PackUpload {
 
   /** Of the part that fills, those on their way, those that are kept, and what is read back. */
   get heldBytes(): number {
-    if (this.#uploaded !== null) return this.#uploaded.heldBytes
+    if (this.#uploaded !== null) return this.#uploaded.heldBytes + (this.#uploaded.isKept ? 0 : this.#sent)
     return this.#part.byteLength + (this.#retained === null ? this.#sent : bytesOf(this.#retained))
   }
 
@@ -99,20 +99,38 @@ export class PackUpload {
 
   /** Makes the object visible. @returns its bytes, from memory where they are still there. */
   async complete(): Promise<ByteRange> {
+    const { range, stored } = await this.finish()
+    await stored
+    return range
+  }
+
+  /** The same, but it waits for R2 only where the bytes have to be read from there: `stored` says when they can be. */
+  async finish(): Promise<{ readonly range: ByteRange; readonly stored: Promise<void> }> {
     const last = this.#part.subarray(0, this.#filled)
+    this.#part = new Uint8Array(0)
+    const kept = this.#retained
+    if (last.length > 0) kept?.push(last)
+    const range = new UploadedPack(kept, new R2Range(this.#bucket, this.#key, this.#size))
+    this.#uploaded = range
+    this.#retained = null
+    const stored = this.#sendRest(last).then(() => range.noteStored())
+    // Whoever waits for it meets its failure.
+    if (kept !== null) stored.catch(() => undefined)
+    else await stored
+    return { range, stored }
+  }
+
+  async #sendRest(last: Uint8Array): Promise<void> {
+    await this.#sending
+    this.#sent = last.byteLength
     if (this.#multipart === null) {
       await this.#bucket.put(this.#key, last)
     } else {
-      if (this.#filled > 0) await this.#sendPart()
-      await this.#sending
+      if (last.length > 0) this.#parts.push(await this.#multipart.uploadPart(this.#parts.length + 1, last))
       await this.#multipart.complete(this.#parts)
       this.#multipart = null
     }
-    if (last.length > 0 && this.#retained?.at(-1)?.buffer !== last.buffer) this.#retained?.push(last)
-    this.#uploaded = new UploadedPack(this.#retained, new R2Range(this.#bucket, this.#key, this.#size))
-    this.#part = new Uint8Array(0)
-    this.#retained = null
-    return this.#uploaded
+    this.#sent = 0
   }
 
   /** Leaves it as it is, to be gone on with. */
@@ -170,11 +188,12 @@ export class PackUpload {
   }
 }
 
-/** A pack that is in R2, and in memory for as long as there is room, in parts of {@link PART_BYTES}, the last one shorter. */
+/** A pack that is in R2 or on its way there, and in memory for as long as there is room, in parts of {@link PART_BYTES}, the last one shorter. */
 class UploadedPack implements ByteRange {
   readonly size: number
   readonly #stored: R2Range
   #parts: readonly Uint8Array[] | null
+  #isStored = false
 
   constructor(parts: readonly Uint8Array[] | null, stored: R2Range) {
     this.#parts = parts
@@ -186,8 +205,18 @@ class UploadedPack implements ByteRange {
     return (this.#parts === null ? 0 : bytesOf(this.#parts)) + this.#stored.heldBytes
   }
 
+  /** Whether it is in memory. */
+  get isKept(): boolean {
+    return this.#parts !== null
+  }
+
+  /** From now on it can be read from R2. */
+  noteStored(): void {
+    this.#isStored = true
+  }
+
   letGo(): void {
-    this.#parts = null
+    if (this.#isStored) this.#parts = null
     this.#stored.letGo()
   }
 

@@ -38,6 +38,8 @@ export interface World {
   records(account: Account, collection: string): Promise<{ uri: string; value: Record<string, unknown> }[]>
   /** Writes a record by the account's own session, past the edge. */
   createRecord(account: Account, collection: string, rkey: string, record: object): Promise<void>
+  /** Deletes a record of the account, by its AT URI, past the edge. */
+  deleteRecord(account: Account, uri: string): Promise<void>
 }
 
 export interface WorldOptions {
@@ -82,6 +84,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     if (!response.ok) throw new Error(`${nsid}: ${response.status} ${await response.text()}`)
     return response.json()
   }
+  const post = async ({ did, accessJwt }: Account, nsid: string, input: object) => {
+    const response = await fetch(`${pdsUrl}/xrpc/${nsid}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${accessJwt}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ repo: did, ...input }),
+    })
+    if (!response.ok) throw new Error(`${nsid}: ${response.status} ${await response.text()}`)
+  }
   return {
     atmosphere,
     edge,
@@ -122,13 +132,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       }
       return all
     },
-    async createRecord({ did, accessJwt }, collection, rkey, record) {
-      const response = await fetch(`${pdsUrl}/xrpc/com.atproto.repo.createRecord`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${accessJwt}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ repo: did, collection, rkey, record: { $type: collection, ...record } }),
-      })
-      if (!response.ok) throw new Error(`createRecord: ${response.status} ${await response.text()}`)
+    createRecord: (account, collection, rkey, record) =>
+      post(account, 'com.atproto.repo.createRecord', { collection, rkey, record: { $type: collection, ...record } }),
+    deleteRecord: (account, uri) => {
+      const [collection, rkey] = uri.split('/').slice(-2)
+      return post(account, 'com.atproto.repo.deleteRecord', { collection, rkey })
     },
   }
 }

@@ -10,8 +10,6 @@ import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { resolveShallowUpdate } from '../../git/protocol/shallow-info.ts'
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protocol/side-band.ts'
 import { resolveWantedRefs } from '../../git/protocol/wanted-refs.ts'
-import { expandName } from '../../git/refs/expand-ref.ts'
-import type { RefSelection } from '../../git/refs/ref-selection.ts'
 import { type FetchWish, type FindTags, planFetch } from '../../git/walk/plan-fetch.ts'
 import type { ShallowUpdate } from '../../git/walk/shallow-update.ts'
 import type { Manifest } from '../../storage/manifest.ts'
@@ -22,39 +20,56 @@ import type { FetchForm } from './fetch-form.ts'
 import { FLUSH_PACKET } from './git-request.ts'
 import { withProgress } from './progress.ts'
 
-/** Answers one round: its head, and the pack where it is time. Errors travel in the answer. */
-export async function* answerFetch(mirror: Mirror, fetch: FetchForm): AsyncGenerator<Uint8Array, void, undefined> {
-  let isInBand = fetch.isBandedFromStart
+/**
+ * Answers one round: its head, and the pack where it is time. Errors travel in the answer.
+ *
+ * @param keep what is done with an answer that has no error in it; default nothing
+ */
+export async function* answerFetch(
+  mirror: Mirror,
+  fetch: FetchForm,
+  keep: (answer: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array> = (answer) => answer,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const place = { isInBand: fetch.isBandedFromStart }
   try {
-    if (fetch.constantHead !== null) {
-      yield fetch.constantHead
-      isInBand = true
-    }
-    const manifest = yield* mirrored(mirror, fetch, isInBand)
-    const refs = advertisedRefs(manifest)
-    const packs = await withGraphs(await mirror.packs(manifest))
-    const objects = mirror.memory.enter(new PackedObjects(packs))
-    const graph = RepositoryGraph.of(packs)
-    const wantedRefs = resolveWantedRefs(fetch.wantRefs, refs)
-    const wants = [...fetch.wants, ...wantedRefs.map(({ target }) => target)]
-    for (const oid of wants) {
-      if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
-    }
-    const update = resolveShallowUpdate(fetch.deepen, wants, graph, refs)
-    const round = fetch.negotiate(negotiateFrom(graph, wants))
-    if (fetch.constantHead === null) yield* fetch.encodeHead({ graph, round, update, wantedRefs })
-    if (!round.sendsPack) return
-    isInBand = fetch.bandLimit !== null
-    const findTags: FindTags = (peeled) => mirror.annotatedTags(manifest, peeled)
-    const wish = fetchWish(fetch, { wants, haves: round.commons, update, findTags })
-    const { selection, client } = await planFetch(graph, wish, objects)
-    // What a filter has left out before is no base for a delta, and only the client knows what that was.
-    const isThin = fetch.thinPack && fetch.deepen.filter === null
-    const options = { ofsDelta: fetch.ofsDelta, client: isThin ? client : null, objects, memory: mirror.memory }
-    yield* framedPack(writePack(packs, selection, options), fetch)
+    yield* keep(writeAnswer(mirror, fetch, place))
   } catch (error) {
-    yield errorPacket(error, isInBand)
+    yield errorPacket(error, place.isInBand)
   }
+}
+
+/** @param place whether what comes next is in side bands, kept up to date */
+async function* writeAnswer(
+  mirror: Mirror,
+  fetch: FetchForm,
+  place: { isInBand: boolean },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (fetch.constantHead !== null) {
+    yield fetch.constantHead
+    place.isInBand = true
+  }
+  const manifest = yield* mirrored(mirror, fetch, place.isInBand)
+  const refs = advertisedRefs(manifest)
+  const packs = await withGraphs(await mirror.packs(manifest))
+  const objects = mirror.memory.enter(new PackedObjects(packs))
+  const graph = RepositoryGraph.of(packs)
+  const wantedRefs = resolveWantedRefs(fetch.wantRefs, refs)
+  const wants = [...fetch.wants, ...wantedRefs.map(({ target }) => target)]
+  for (const oid of wants) {
+    if (objects.find(oid) === null) throw new ProtocolError(`upload-pack: not our ref ${oid}`)
+  }
+  const update = resolveShallowUpdate(fetch.deepen, wants, graph, refs)
+  const round = fetch.negotiate(negotiateFrom(graph, wants))
+  if (fetch.constantHead === null) yield* fetch.encodeHead({ graph, round, update, wantedRefs })
+  if (!round.sendsPack) return
+  place.isInBand = fetch.bandLimit !== null
+  const findTags: FindTags = (peeled) => mirror.annotatedTags(manifest, peeled)
+  const wish = fetchWish(fetch, { wants, haves: round.commons, update, findTags })
+  const { selection, client } = await planFetch(graph, wish, objects)
+  // What a filter has left out before is no base for a delta, and only the client knows what that was.
+  const isThin = fetch.thinPack && fetch.deepen.filter === null
+  const options = { ofsDelta: fetch.ofsDelta, client: isThin ? client : null, objects, memory: mirror.memory }
+  yield* framedPack(writePack(packs, selection, options), fetch)
 }
 
 function advertisedRefs({ refs, defaultBranch }: Manifest): AdvertisedRefs {
@@ -73,14 +88,9 @@ function fetchWish({ deepen, includeTag }: FetchForm, { wants, haves, update, fi
   return { wants, haves, shallow, update, filter, findTags: includeTag ? findTags : null }
 }
 
-/** Refs have a say in an answer only where the client names some. */
-function namedRefs({ wantRefs, deepen }: FetchForm): RefSelection {
-  return { names: [...wantRefs, ...deepen.not.flatMap(expandName)], prefixes: [] }
-}
-
 /** Waits for a mirror that is still being filled, and tells how it goes where the client can be told. */
 async function* mirrored(mirror: Mirror, fetch: FetchForm, isInBand: boolean): AsyncGenerator<Uint8Array, Manifest> {
-  const work = withProgress((tell) => mirror.completeManifest(namedRefs(fetch), tell))
+  const work = withProgress((tell) => mirror.completeManifest(fetch.namedRefs, tell))
   let step = await work.next()
   for (; !step.done; step = await work.next()) {
     if (isInBand && !fetch.noProgress) yield sideBand(BAND_PROGRESS, step.value)

@@ -115,9 +115,14 @@ export class BlobParts {
     }
   }
 
+  /** No more bytes come: the PDS can be done with the last part while the pack is looked through. */
+  end(): void {
+    this.#close()
+  }
+
   /** @returns one blob a part, in order; null for one that went wrong. */
   async finish(): Promise<(BlobRef | null)[]> {
-    this.#close()
+    this.end()
     return Promise.all(this.#finished)
   }
 

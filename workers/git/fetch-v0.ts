@@ -5,7 +5,7 @@ import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { writeShallowUpdate } from '../../git/protocol/shallow-info.ts'
 import { sideBandLimit } from '../../git/protocol/side-band.ts'
 import type { UploadRequest } from '../../git/protocol/upload-request.ts'
-import type { FetchForm } from './fetch-form.ts'
+import { type FetchForm, namedRefs } from './fetch-form.ts'
 
 /**
  * gitprotocol-pack: v0, and v1, which differs from it in its greeting only. The ends of history come first, in the
@@ -16,8 +16,11 @@ export function fetchFormV0(request: UploadRequest): FetchForm {
   const bandLimit = sideBandLimit(capabilities)
   const isConstant = done && haves.length === 0 && bandLimit !== null && !speaksOfEnds(deepen)
   return {
+    protocol: 0,
+    done,
     wants,
     wantRefs: [],
+    namedRefs: namedRefs([], deepen),
     haves,
     deepen,
     thinPack: capabilities.has('thin-pack'),

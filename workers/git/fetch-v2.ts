@@ -6,7 +6,7 @@ import { PktLineWriter } from '../../git/protocol/pkt-line-writer.ts'
 import { writeShallowUpdate } from '../../git/protocol/shallow-info.ts'
 import { BAND_DATA, SIDE_BAND_64K_DATA } from '../../git/protocol/side-band.ts'
 import { writeWantedRefs } from '../../git/protocol/wanted-refs.ts'
-import type { FetchForm, FetchHead } from './fetch-form.ts'
+import { type FetchForm, type FetchHead, namedRefs } from './fetch-form.ts'
 
 const PACKFILE = 'packfile\n'
 
@@ -17,6 +17,8 @@ export function fetchFormV2(request: FetchRequest): FetchForm {
     wants.length > 0 && wantRefs.length === 0 && (done || haves.length === 0) && !speaksOfEnds(deepen) && !sidebandAll
   return {
     ...request,
+    protocol: 2,
+    namedRefs: namedRefs(wantRefs, deepen),
     bandLimit: SIDE_BAND_64K_DATA,
     isBandedFromStart: sidebandAll,
     constantHead: isConstant ? pktLine(PACKFILE) : null,

@@ -43,5 +43,14 @@ export function emptyResponse(type: string): Response {
 
 /** An answer whose body is made as the client takes it; the work stops when the client goes away. */
 export function streamedResponse(type: string, chunks: Parameters<typeof streamChunks>[0]): Response {
-  return new Response(streamChunks(chunks), { headers: { 'Content-Type': type, ...NO_CACHE } })
+  return bodyResponse(type, streamChunks(chunks))
+}
+
+/** @param headers further ones */
+export function bodyResponse(
+  type: string,
+  body: ReadableStream<Uint8Array>,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(body, { headers: { 'Content-Type': type, ...NO_CACHE, ...headers } })
 }

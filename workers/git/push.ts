@@ -234,6 +234,7 @@ export class Push {
       pack: pack !== null && result.packLanded ? pack.manifestPack() : null,
       states,
       head: result.head,
+      headNeeds: result.headNeeds,
     })
     if (result.isStale) {
       const refreshed = this.#mirror.stub.refresh(this.#mirror.address)
@@ -261,6 +262,7 @@ function failed(
     repository: 'unchanged',
     failure: { message, retryAfterSeconds, isUncertain },
     head: landing.head,
+    headNeeds: [],
     isStale: false,
   }
 }

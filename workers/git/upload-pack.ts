@@ -1,3 +1,4 @@
+import { log } from '../../durable-objects/log.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
@@ -14,9 +15,11 @@ import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { keptAdvertisements } from './advertisement-cache.ts'
 import { answerFetch } from './answer-fetch.ts'
+import type { FetchForm } from './fetch-form.ts'
 import { fetchFormV0 } from './fetch-v0.ts'
 import { fetchFormV2 } from './fetch-v2.ts'
-import { emptyResponse, requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { bodyResponse, emptyResponse, requestBody, requireContentType, streamedResponse } from './git-request.ts'
+import { answerName, isAskedByOthers, KeptAnswers } from './kept-answers.ts'
 import { logCost } from './log-cost.ts'
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request'
@@ -35,11 +38,38 @@ export async function uploadPack(
   const reader = new PktLineReader(requestBody(request))
   if (parseGitProtocol(request.headers.get('Git-Protocol')) === 2) {
     const command = await readV2Command(reader)
-    return command === null ? emptyResponse(RESULT_TYPE) : answerCommand(mirror, reader, command)
+    if (command === null) return emptyResponse(RESULT_TYPE)
+    if (command.command === 'fetch') {
+      return answer(context, request, mirror, fetchFormV2(await readFetchRequest(reader, command)))
+    }
+    return answerCommand(mirror, reader, command)
   }
   const wanted = await readUploadRequest(reader)
   if (wanted.wants.length === 0) return emptyResponse(RESULT_TYPE)
-  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV0(wanted))))
+  return answer(context, request, mirror, fetchFormV0(wanted))
+}
+
+/** Answers a request for a pack, with what the cache has of it if somebody has asked the same before. */
+async function answer(context: RequestContext, request: Request, mirror: Mirror, fetch: FetchForm): Promise<Response> {
+  const mayKeep = isAskedByOthers(fetch) && !saysNoStore(request)
+  const manifest = mayKeep ? await mirror.presentManifest(fetch.namedRefs) : null
+  const name = manifest && answerName(fetch, manifest)
+  if (name === null) return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch)))
+  const { origin } = new URL(request.url)
+  const answers = new KeptAnswers(caches.default, origin, (work) => context.waitUntil(work))
+  const kept = await answers.find(name)
+  if (kept !== null) {
+    const { did, rkey } = mirror.address
+    log('fetched', { did, rkey, isKept: true, ...mirror.cost })
+    return bodyResponse(RESULT_TYPE, kept, { 'Cache-Status': 'skein; hit' })
+  }
+  const keep = (chunks: AsyncGenerator<Uint8Array>) => answers.keep(name, chunks)
+  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch, keep)))
+}
+
+/** Whether the answer is to be made for this client alone: whoever measures it, or doubts the cache, says so. */
+function saysNoStore(request: Request): boolean {
+  return /\bno-store\b/i.test(request.headers.get('Cache-Control') ?? '')
 }
 
 async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2Command): Promise<Response> {
@@ -47,10 +77,6 @@ async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2C
     case 'ls-refs': {
       const wanted = await readLsRefsRequest(reader, command)
       return streamedResponse(RESULT_TYPE, logCost('listed', mirror, await listRefs(mirror, wanted)))
-    }
-    case 'fetch': {
-      const wanted = await readFetchRequest(reader, command)
-      return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetchFormV2(wanted))))
     }
     case 'object-info': {
       const wanted = await readObjectInfoRequest(reader, command)

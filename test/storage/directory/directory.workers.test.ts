@@ -5,6 +5,7 @@ import { CLOCK_SKEW, tidFromTime } from '../../../atproto/records/tid.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { D1IdentityCache } from '../../../storage/directory/identity-cache.ts'
 import { RepositoryDirectory } from '../../../storage/directory/repository-directory.ts'
+import { identities } from '../../../storage/directory/tables.ts'
 import { RECORD } from '../mirror/in-mirror.ts'
 
 const db = drizzle((env as unknown as Environment).DB)
@@ -51,6 +52,60 @@ describe('RepositoryDirectory', () => {
     expect((await directory.list(did)).map(({ record }) => record.name)).toEqual(['app'])
   })
 
+  describe('what an isolate has looked up', () => {
+    afterEach(() => {
+      vi.useRealTimers()
+    })
+
+    /** A directory of another isolate. */
+    const another = () => new RepositoryDirectory(db)
+
+    it('is at hand for some seconds, with the time when the account was listed', async () => {
+      vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
+      const [did, here] = [account(), another()]
+      await another().replace(did, [entry(first, 'app')], NOW - 5_000)
+      expect(here.atHand(did, 'app')).toBe(null)
+      expect(await here.lookUp(did, 'app')).toEqual({ entry: entry(first, 'app'), listedAt: NOW - 5_000 })
+      expect(here.atHand(did, 'app')).toMatchObject({ entry: entry(first, 'app'), listedAt: NOW - 5_000 })
+      expect(another().atHand(did, 'app')).toBe(null)
+      vi.advanceTimersByTime(9_999)
+      expect(here.atHand(did, 'app')).not.toBe(null)
+      vi.advanceTimersByTime(1)
+      expect(here.atHand(did, 'app')).toBe(null)
+    })
+
+    it('is forgotten once the isolate knows better', async () => {
+      const [did, here] = [account(), another()]
+      for (const change of [
+        () => here.replace(did, [entry(first, 'renamed')], NOW),
+        () => here.put(did, entry(first, 'renamed')),
+      ]) {
+        await another().replace(did, [entry(first, 'app')], NOW)
+        await here.lookUp(did, 'app')
+        expect(here.atHand(did, 'app')).not.toBe(null)
+        await change()
+        expect(here.atHand(did, 'app')).toBe(null)
+        expect((await here.lookUp(did, 'app')).entry).toBe(null)
+      }
+    })
+
+    it('is not kept where the directory has changed while it was read', async () => {
+      const [did, here] = [account(), another()]
+      await here.replace(did, [entry(first, 'app')], NOW)
+      const reading = here.lookUp(did, 'app')
+      await here.put(did, entry(first, 'renamed'))
+      await reading
+      expect(here.atHand(did, 'app')).toBe(null)
+    })
+
+    it('is never that there is no such name', async () => {
+      const [did, here] = [account(), another()]
+      expect(await here.lookUp(did, 'app')).toEqual({ entry: null, listedAt: 0 })
+      await another().put(did, entry(first, 'app'))
+      expect((await here.lookUp(did, 'app')).entry).toEqual(entry(first, 'app'))
+    })
+  })
+
   it('takes thousands of repositories at once', async () => {
     const did = account()
     const many = Array.from({ length: 3000 }, (_, i) => entry(key(NOW - 3 * CLOCK_SKEW + i), `app-${i}`))
@@ -81,5 +136,20 @@ describe('D1IdentityCache', () => {
       null,
       { ...alice, handle: null },
     ])
+  })
+
+  it('gives what an isolate has read or written without another look, and not a moment longer', async () => {
+    vi.useFakeTimers({ now: 1_790_000_000_000, toFake: ['Date'] })
+    const [writer, reader] = [new D1IdentityCache(db), new D1IdentityCache(db)]
+    await writer.put('carol.test', alice, 60)
+    vi.advanceTimersByTime(20_000)
+    expect(await reader.get('carol.test')).toEqual(alice)
+    // Nobody else has it now.
+    await db.delete(identities)
+    expect([await writer.get('carol.test'), await reader.get('carol.test')]).toEqual([alice, alice])
+    vi.advanceTimersByTime(39_999)
+    expect([await writer.get('carol.test'), await reader.get('carol.test')]).toEqual([alice, alice])
+    vi.advanceTimersByTime(1)
+    expect([await writer.get('carol.test'), await reader.get('carol.test')]).toEqual([null, null])
   })
 })
