@@ -72,8 +72,7 @@ export class StoredRepositoryRecords {
     const [first] = blobs ?? [content.bytes!]
     const record = {
       ...content,
-      // As the pack's header says, if it has one.
-      objects: first!.length < 12 ? 1 : Buffer.from(first!.buffer, first!.byteOffset).readUInt32BE(8),
+      objects: declaredObjects(first!),
       checksum: '1'.repeat(40),
       thin: false,
       ...(replaces.length === 0 ? {} : { replaces: replaces.map((other) => packKey(this.rkey, this.id(other))) }),
@@ -81,6 +80,12 @@ export class StoredRepositoryRecords {
     }
     this.pds.put(PACK_COLLECTION, packKey(this.rkey, this.id(n)), encodePackRecord(record))
   }
+}
+
+/** As the header says, if it is one. */
+function declaredObjects(pack: Uint8Array): number {
+  const bytes = Buffer.from(pack.buffer, pack.byteOffset, pack.length)
+  return bytes.length > 12 && bytes.toString('latin1', 0, 8) === 'PACK\0\0\0\x02' ? bytes.readUInt32BE(8) : 1
 }
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
