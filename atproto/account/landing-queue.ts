@@ -42,6 +42,8 @@ interface Ticket {
   isNameFree: boolean
   /** It has lost a race: it might again, and is kept apart from those that have not. */
   hasRaced: boolean
+  /** What is still to be written of it was in a write whose fate is not known: it may be carried out yet. */
+  mayHaveLanded: boolean
   /** In a batch of at most so many: of larger ones it was part when they failed, and nobody knows why. */
   companions: number
 }
@@ -49,6 +51,10 @@ interface Ticket {
 interface Flight {
   readonly tickets: readonly Ticket[]
   readonly batch: Batch
+}
+
+interface Tried extends TriedLanding {
+  readonly ticket: Ticket
 }
 
 /**
@@ -63,9 +69,10 @@ interface Flight {
  * **After a fault.** A PDS tells a lost race like any other fault (HTTP 500), and a broken connection tells nothing at
  * all. So after every fault the refs are read again, and their seqs say which it was: the batch landed and its answer
  * was lost; others were first; or it never ran. What is still possible is tried again, and can do no harm: should the
- * first try land late after all, the second finds its keys taken and recognises the landing as its own. A batch that
- * others were first in is split: those that lost nothing go again without those that did. One that failed for no reason
- * to be seen is halved, until what the PDS does not take is alone.
+ * first try land late after all, the second finds its keys taken and recognises the landing as its own. That speaks for
+ * itself alone: those that were with it in the second try are not in the account, and go again. A batch that others were
+ * first in is split: those that lost nothing go again without those that did. One that failed for no reason to be seen is
+ * halved, until what the PDS does not take is alone.
  */
 export class LandingQueue {
   readonly #deps: LandingQueueDeps
@@ -89,6 +96,7 @@ export class LandingQueue {
       hasRead: false,
       isNameFree: false,
       hasRaced: false,
+      mayHaveLanded: false,
       companions: Number.POSITIVE_INFINITY,
     }
     this.#unfinished.add(ticket)
@@ -182,7 +190,7 @@ export class LandingQueue {
     try {
       await this.#deps.applyWrites(batch.writes)
       hasLanded = true
-      this.#markLanded(flight)
+      this.#markLanded(triedIn(flight))
     } catch (fault) {
       try {
         if (!isPdsFault(fault)) throw fault
@@ -202,12 +210,16 @@ export class LandingQueue {
     this.#turns = [...this.#turns.filter((other) => other !== ticket), ticket]
   }
 
-  #markLanded(flight: Flight): void {
-    for (const [repo, tried] of byRepository(flight)) {
-      const mover = tried.find(({ part }) => part.movesHead) ?? tried[0]!
-      const parts = tried.map(({ part }) => part)
+  /** @param tried what is in the account by one and the same write */
+  #markLanded(tried: readonly Tried[]): void {
+    for (const [repo, beside] of byRepository(tried)) {
+      const mover = beside.find(({ part }) => part.movesHead) ?? beside[0]!
+      const parts = beside.map(({ part }) => part)
       const { appeared } = this.#log.note(repo, mover.run.head, parts)
-      for (const { run, part } of tried) run.landed(part, appeared)
+      for (const { ticket, run, part } of beside) {
+        run.landed(part, appeared)
+        ticket.mayHaveLanded = false
+      }
     }
   }
 
@@ -218,40 +230,47 @@ export class LandingQueue {
       for (const { run } of tickets) run.fail(fault.message, fault.retryAfter)
       return
     }
-    const looks = await this.#look(flight)
-    if ([...looks.values()].some((look) => !isPdsFault(look) && look.hasLanded)) return this.#markLanded(flight)
-    let isExplained = false
-    for (const [index, ticket] of tickets.entries()) {
-      const { run } = ticket
-      const look = looks.get(run.landing.repo)!
-      if (isPdsFault(look)) {
-        const message = `${fault.message}; whether the push has arrived is not known, fetch to see`
-        run.fail(message, retryAfterOf(look), true)
-      } else if (look.isGone) {
-        run.failGone()
-        isExplained = true
-      } else if (
-        run.rebase(
-          flight.batch.parts[index]!.moves.map(({ move }) => move),
-          look.refs,
-        )
-      ) {
-        ticket.hasRaced = true
-        isExplained = true
-      }
+    const tried = triedIn(flight)
+    const looks = await this.#look(tried)
+    if ([...looks.values()].some((look) => !isPdsFault(look) && look.hasLanded)) return this.#markLanded(tried)
+    const explained = tried.map((each) => this.#takeUp(each, looks.get(each.run.landing.repo)!, fault))
+    if (explained.includes(true)) return
+    this.#tryApart(
+      tickets.filter(({ run }) => !run.isFinished),
+      fault,
+    )
+  }
+
+  /** Goes by what the account says of a landing whose batch has not landed. @returns whether that is why it has not */
+  #takeUp(tried: Tried, look: Look | PdsFault, fault: PdsFault): boolean {
+    const { ticket, run, part } = tried
+    if (isPdsFault(look)) {
+      run.fail(`${fault.message}; whether the push has arrived is not known, fetch to see`, retryAfterOf(look), true)
+      return false
     }
-    if (!isExplained)
-      this.#tryApart(
-        tickets.filter(({ run }) => !run.isFinished),
-        fault,
-      )
+    // By a write of before: its keys are taken, and no batch with it in it can land again.
+    if (look.landed.has(run)) {
+      this.#markLanded([tried])
+      return true
+    }
+    ticket.mayHaveLanded = true
+    if (look.isGone) {
+      run.failGone()
+      return true
+    }
+    const isLate = run.rebase(
+      part.moves.map(({ move }) => move),
+      look.refs,
+    )
+    if (isLate) ticket.hasRaced = true
+    return isLate
   }
 
   /** By repository; where one cannot be read, why. */
-  async #look(flight: Flight): Promise<Map<string, Look | PdsFault>> {
-    const looks = [...byRepository(flight)].map(async ([repo, tried]): Promise<[string, Look | PdsFault]> => {
+  async #look(tried: readonly Tried[]): Promise<Map<string, Look | PdsFault>> {
+    const looks = [...byRepository(tried)].map(async ([repo, beside]): Promise<[string, Look | PdsFault]> => {
       try {
-        return [repo, await lookAgain(this.#deps.client, tried)]
+        return [repo, await lookAgain(this.#deps.client, beside)]
       } catch (unreadable) {
         if (!isPdsFault(unreadable)) throw unreadable
         return [repo, unreadable]
@@ -318,8 +337,14 @@ function goesWith(ticket: Ticket, others: readonly Ticket[]): boolean {
   return first.hasRaced === ticket.hasRaced && [ticket, ...others].every(({ companions }) => companions > others.length)
 }
 
-function byRepository({ tickets, batch }: Flight): Map<string, TriedLanding[]> {
-  const tried = tickets.map(({ run }, index) => ({ run, part: batch.parts[index]! }))
+function triedIn({ tickets, batch }: Flight): Tried[] {
+  return tickets.map((ticket, index) => {
+    const { run, mayHaveLanded } = ticket
+    return { ticket, run, part: batch.parts[index]!, mayHaveLanded }
+  })
+}
+
+function byRepository(tried: readonly Tried[]): Map<string, Tried[]> {
   return Map.groupBy(tried, ({ run }) => run.landing.repo)
 }
 

@@ -458,3 +458,65 @@ test('a landing that finds the repository gone is told so, and the others land',
   expect(outcomes(results)).toEqual(['failed', 'landed'])
   expect(results[0]!.failure?.message).toBe('the repository is gone from the account')
 })
+
+describe('a landing whose write may still arrive', () => {
+  /** What the PDS holds up: `first` is given up for lost, pauses, and goes again beside `beside`. */
+  async function goAgainBeside(first: Landing, beside: Landing) {
+    const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const queue = open({
+      sleep: () => {
+        asleep.resolve()
+        return awake.promise
+      },
+    })
+    const landings = [queue.land(first)]
+    const lost = await flight(0)
+    lost.fail(new PdsUnreachableError('pds.test', 'did not answer within 30 s'))
+    await asleep.promise
+    const between = queue.land(creating(C, 'between'))
+    const ahead = await flight(1)
+    landings.push(queue.land(beside))
+    awake.resolve()
+    // The pause is over before the flight is.
+    await new Promise(setImmediate)
+    ahead.run()
+    await between
+    const together = await flight(2)
+    expect(packs(together.writes).sort()).toEqual([first.pack!.rkey, beside.pack!.rkey].sort())
+    return { landings, lost, together }
+  }
+
+  test.each([
+    ['another repository', () => creating(B, 'beside')],
+    ['the same', () => creating(A, 'beside')],
+  ])('says nothing of who goes with it when it goes again: one of %s lands once, for itself', async (_, other) => {
+    const [first, beside] = [creating(A, 'first'), other()]
+    const { landings, lost, together } = await goAgainBeside(first, beside)
+    pds.applyWrites(lost.writes)
+    together.run()
+    const results = await runAll(3, landings)
+    expect(outcomes(results)).toEqual(['landed', 'landed'])
+    expect(flights.map(({ writes }) => packs(writes)).slice(3)).toEqual([[beside.pack!.rkey]])
+    for (const { pack } of [first, beside]) expect(pds.keys(PACK_COLLECTION)).toContain(pack!.rkey)
+  })
+
+  test('is recognised by its pack alone, also where others have moved on what it moved', async () => {
+    const [first, beside] = [creating(A, 'first'), creating(B, 'beside')]
+    const { landings, lost, together } = await goAgainBeside(first, beside)
+    pds.applyWrites(lost.writes)
+    const elsewhere = open({ applyWrites: async (writes) => pds.applyWrites(writes) })
+    const state = { name: 'refs/heads/first', target: '1'.repeat(40), peeled: null, seq: 1, pack: null }
+    await elsewhere.land(moving({ ...state, at: { kind: 'loose' } }, '8'.repeat(40)))
+    together.run()
+    expect(outcomes(await runAll(3, landings))).toEqual(['landed', 'landed'])
+    expect(pds.keys(PACK_COLLECTION)).toContain(beside.pack!.rkey)
+  })
+
+  test('has landed with all that went with it where one of those was in no write before', async () => {
+    const [first, beside] = [creating(A, 'first'), creating(B, 'beside')]
+    const { landings, together } = await goAgainBeside(first, beside)
+    together.fail(broken, true)
+    expect(outcomes(await Promise.all(landings))).toEqual(['landed', 'landed'])
+    expect(flights).toHaveLength(3)
+  })
+})
