@@ -172,7 +172,7 @@ export class LandingQueue {
     const { client } = this.#deps
     const { landing } = run
     if (landing.create === null) {
-      run.rebase(run.pending, await readFresh(client, landing, run.pending))
+      run.rebase(await readFresh(client, landing, run.pending))
       ticket.hasRead = true
       return
     }
@@ -243,7 +243,7 @@ export class LandingQueue {
 
   /** Goes by what the account says of a landing whose batch has not landed. @returns whether that is why it has not */
   #takeUp(tried: Tried, look: Look | PdsFault, fault: PdsFault): boolean {
-    const { ticket, run, part } = tried
+    const { ticket, run } = tried
     if (isPdsFault(look)) {
       run.fail(`${fault.message}; whether the push has arrived is not known, fetch to see`, retryAfterOf(look), true)
       return false
@@ -258,10 +258,7 @@ export class LandingQueue {
       run.failGone()
       return true
     }
-    const isLate = run.rebase(
-      part.moves.map(({ move }) => move),
-      look.refs,
-    )
+    const isLate = run.rebase(look.refs)
     if (isLate) ticket.hasRaced = true
     return isLate
   }

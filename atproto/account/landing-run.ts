@@ -144,12 +144,13 @@ export class LandingRun {
   }
 
   /**
-   * Takes moves up from the refs as they are now: those whose ref has another value are lost.
+   * Takes what is pending up from the refs as they are now, all of it: the head that it relies on from now on says
+   * nothing of refs that came with it. Moves whose ref has another value are lost.
    *
    * @returns whether anything is not as it was known: then that is why a batch failed
    */
-  rebase(moves: readonly RefMove[], { stored, hasShards }: FreshRefs): boolean {
-    const { open, lost, changed } = judge(moves, stored)
+  rebase({ stored, hasShards }: FreshRefs): boolean {
+    const { open, lost, changed } = judge(this.pending, stored)
     const headMoved = hasShards && stored.head !== this.#head
     if (hasShards) this.#head = stored.head
     this.#plan = null

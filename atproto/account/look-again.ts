@@ -36,13 +36,10 @@ export interface Look {
  */
 export async function lookAgain(client: PdsClient, tried: readonly TriedLanding[]): Promise<Look> {
   const { run } = tried[0]!
-  const moves = tried.flatMap(({ part }) => part.moves.map(({ move }) => move))
-  const refs = await readFresh(
-    client,
-    run.landing,
-    moves,
-    tried.some(({ part }) => part.movesHead),
-  )
+  // Also what was not in the batch yet: it is to be taken up with the rest.
+  const moves = tried.flatMap((each) => each.run.pending)
+  const withHead = moves.some(reliesOnHead) || tried.some(({ part }) => part.movesHead)
+  const refs = await readFresh(client, run.landing, moves, withHead)
   const landed = new Set<LandingRun>()
   let hasLanded = false
   for (const { run, part, mayHaveLanded } of tried) {

@@ -321,6 +321,22 @@ describe('a batch that does not land', () => {
     expect(packs(flights[2]!.writes)).toHaveLength(2)
   })
 
+  test('that is the first of many of one landing is taken up with all that is still to come', async () => {
+    const queue = open({ limits: { ...PLAN_LIMITS, writes: 6, looseCreations: 100 } })
+    const many = landing(
+      A,
+      Array.from({ length: 9 }, (_, n) => creation(`many-${n}`)),
+    )
+    const landed = queue.land(many)
+    // The last comes past this writer and moves on: its key is free again.
+    const elsewhere = open({ applyWrites: async (writes) => pds.applyWrites(writes) })
+    const created = stateOf(await elsewhere.land(creating(A, 'many-8')))
+    const moved = stateOf(await elsewhere.land(moving(created, '7'.repeat(40))))
+    const [result] = await runAll(0, [landed])
+    expect(outcomes([result!])).toEqual([...Array(8).fill('landed'), 'lost'])
+    expect(result!.moves[8]).toMatchObject({ state: moved })
+  })
+
   test('is split where somebody else has moved a head, and all land in the end', async () => {
     const queue = open()
     const main = await createMain(queue)
