@@ -210,7 +210,6 @@ export class LandingQueue {
     this.#turns = [...this.#turns.filter((other) => other !== ticket), ticket]
   }
 
-  /** @param tried what is in the account by one and the same write */
   #markLanded(tried: readonly Tried[]): void {
     for (const [repo, beside] of byRepository(tried)) {
       const mover = beside.find(({ part }) => part.movesHead) ?? beside[0]!
@@ -243,14 +242,15 @@ export class LandingQueue {
 
   /** Goes by what the account says of a landing whose batch has not landed. @returns whether that is why it has not */
   #takeUp(tried: Tried, look: Look | PdsFault, fault: PdsFault): boolean {
-    const { ticket, run } = tried
+    const { ticket, run, part } = tried
     if (isPdsFault(look)) {
       run.fail(`${fault.message}; whether the push has arrived is not known, fetch to see`, retryAfterOf(look), true)
       return false
     }
     // By a write of before: its keys are taken, and no batch with it in it can land again.
     if (look.landed.has(run)) {
-      this.#markLanded([tried])
+      run.landedBefore(part, look.refs)
+      ticket.mayHaveLanded = false
       return true
     }
     ticket.mayHaveLanded = true

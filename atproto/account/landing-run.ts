@@ -46,6 +46,7 @@ export class LandingRun {
   #opens: boolean
   #retries = 0
   #races = 0
+  #isStale = false
 
   constructor(landing: Landing, id: string, limits: PlanLimits = PLAN_LIMITS) {
     this.landing = landing
@@ -89,7 +90,7 @@ export class LandingRun {
   result(): LandingResult {
     const { create, pack, moves, head } = this.landing
     for (const { name } of moves) this.#headNeeds.delete(name)
-    const isStale = this.#races > 0 || this.#headNeeds.size > MAX_HEAD_NEEDS
+    const isStale = this.#isStale || this.#headNeeds.size > MAX_HEAD_NEEDS
     return {
       moves: moves.map((move) => this.#outcomes.get(move.name)!),
       packLanded: pack !== null && !this.#opens,
@@ -110,12 +111,11 @@ export class LandingRun {
 
   /** @param appeared refs of other landings that came with the same move of the head */
   landed(part: BatchPart, appeared: readonly RefSeq[]): void {
-    if (part.opens) this.#opens = false
     if (part.movesHead) {
       this.#head = part.head
       this.#need(appeared)
     }
-    for (const { state } of part.moves) this.#settle({ name: state.name, outcome: 'landed', state })
+    this.#settlePart(part)
     const { plan } = this
     // Many refs take many batches: what is planned for the others stays good.
     this.#plan = {
@@ -124,6 +124,16 @@ export class LandingRun {
       opening: part.opens ? null : plan.opening,
       units: plan.units.slice(part.units),
     }
+  }
+
+  /**
+   * It has, by a write that was given up for lost. What else was in that one, and which head came with it, this part does
+   * not say: what is left is taken up from the refs as they are now.
+   */
+  landedBefore(part: BatchPart, now: FreshRefs): void {
+    this.#isStale = true
+    this.#settlePart(part)
+    this.rebase(now)
   }
 
   fail(message: string, retryAfterSeconds: number | null, isUncertain = false): void {
@@ -139,7 +149,7 @@ export class LandingRun {
 
   /** The repository was deleted: refs could be created in what is left, and never be seen. */
   failGone(): void {
-    this.#races++
+    this.#isStale = true
     this.fail('the repository is gone from the account', null)
   }
 
@@ -161,6 +171,7 @@ export class LandingRun {
       this.fail('another ref of this atomic push was not accepted', null)
     }
     if (!changed && !headMoved) return false
+    this.#isStale = true
     this.#races++
     if (this.#races > MAX_RACES && !this.isFinished) {
       this.fail('too many others write to this repository now: try again', 1)
@@ -199,6 +210,11 @@ export class LandingRun {
 
   #need(appeared: readonly RefSeq[]): void {
     for (const { name, seq } of appeared) this.#headNeeds.set(name, seq)
+  }
+
+  #settlePart(part: BatchPart): void {
+    if (part.opens) this.#opens = false
+    for (const { state } of part.moves) this.#settle({ name: state.name, outcome: 'landed', state })
   }
 
   #settle(outcome: MoveOutcome): void {

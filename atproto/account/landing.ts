@@ -94,6 +94,6 @@ export interface LandingResult {
    * or written together. Whoever does not know them yet must not take over `head`.
    */
   readonly headNeeds: readonly RefSeq[]
-  /** Others have written to the repository: read it again when there is time. */
+  /** Others have written to the repository, or may have: read it again when there is time. */
   readonly isStale: boolean
 }

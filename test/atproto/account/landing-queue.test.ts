@@ -535,4 +535,29 @@ describe('a landing whose write may still arrive', () => {
     expect(outcomes(await Promise.all(landings))).toEqual(['landed', 'landed'])
     expect(flights).toHaveLength(3)
   })
+
+  test('leaves open what head it has come with: nothing is made to rely on one that is not there', async () => {
+    const queue = open()
+    const first = queue.land(creating(C, 'first'))
+    const landings = [queue.land(creating(A, 'one')), queue.land(creating(A, 'two'))]
+    ;(await flight(0)).run()
+    await first
+    const together = await flight(1)
+    together.fail(broken)
+    const alone = await flight(2)
+    expect(packs(alone.writes)).toHaveLength(1)
+    // Both with one move of the head, to 2.
+    pds.applyWrites(together.writes)
+    alone.run()
+    const results = await runAll(3, landings)
+    expect(outcomes(results)).toEqual(['landed', 'landed'])
+    // Neither knows which refs have come with the head.
+    for (const result of results) expect(result).toMatchObject({ head: 1, headNeeds: [], isStale: true })
+    // Past this writer: the head goes to 3, and `…:1` is free again.
+    const elsewhere = open({ applyWrites: async (writes) => pds.applyWrites(writes) })
+    const created = stateOf(await elsewhere.land(creating(A, 'x', { head: 2 })))
+    const moved = stateOf(await elsewhere.land(moving(created, '7'.repeat(40), { head: 3 })))
+    const [late] = await runAll(flights.length, [queue.land(creating(A, 'x'))])
+    expect(late!.moves).toEqual([{ name: 'refs/heads/x', outcome: 'lost', state: moved }])
+  })
 })
