@@ -161,11 +161,12 @@ export class LandingRun {
    */
   rebase({ stored, hasShards }: FreshRefs): boolean {
     const { open, lost, changed } = judge(this.pending, stored)
-    const headMoved = hasShards && stored.head !== this.#head
-    if (hasShards) this.#head = stored.head
+    // Who relies on none is left with an old one on purpose: that the head has moved is no news then, and explains nothing.
+    const headMoved = hasShards && stored.head !== this.#head && this.reliesOnHead
     this.#plan = null
     for (const move of open) this.#pending.set(move.name, move)
     for (const { move, state } of lost) this.#settle({ name: move.name, outcome: 'lost', state })
+    if (hasShards && this.reliesOnHead) this.#head = stored.head
     const hasConflict = this.#refuseConflicts(open, stored)
     if (this.landing.atomic && (lost.length > 0 || hasConflict)) {
       this.fail('another ref of this atomic push was not accepted', null)

@@ -425,6 +425,27 @@ describe('a batch that does not land', () => {
     expect(flights.length).toBeLessThanOrEqual(10)
   })
 
+  test('is not explained by a head that none of those who cannot go rely on', async () => {
+    const pauses: number[] = []
+    const queue = open({ sleep: async (milliseconds) => void pauses.push(milliseconds), random: () => 0.5 })
+    const main = await createMain(queue)
+    const first = queue.land(creating(A, 'first', { head: 2 }))
+    // It knows the head of before `first`, and is left with it: it needs none.
+    const rest = [queue.land(moving(main, '2'.repeat(40))), queue.land(creating(A, 'two', { head: 2 }))]
+    ;(await flight(0)).run()
+    await first
+    const calls = pds.calls.length
+    ;(await flight(1)).fail(serverError)
+    const results = await runAll(2, rest)
+    expect(outcomes(results)).toEqual(['landed', 'landed'])
+    expect(results.map(({ isStale }) => isStale)).toEqual([false, false])
+    // It has paused, and each went alone.
+    expect(pauses).toEqual([150])
+    expect(flights.slice(2).map(({ writes }) => packs(writes).length)).toEqual([1, 1])
+    expect(results[0]!.head).toBe(2)
+    expect(pds.calls.length - calls).toBeLessThanOrEqual(2)
+  })
+
   test('is of uncertain fate for all where the PDS cannot be read either, and those who come later are served', async () => {
     const queue = open()
     const main = await createMain(queue)
