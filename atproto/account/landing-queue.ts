@@ -8,7 +8,7 @@ import { findRepositories } from './find-repositories.ts'
 import type { Landing, LandingResult } from './landing.ts'
 import { LandingLog } from './landing-log.ts'
 import { LandingRun } from './landing-run.ts'
-import { type Look, lookAgain, readFresh, type TriedLanding } from './look-again.ts'
+import { isGone, type Look, lookAgain, readFresh, type TriedLanding } from './look-again.ts'
 
 export interface LandingQueueDeps {
   /** For reads. */
@@ -172,7 +172,9 @@ export class LandingQueue {
     const { client } = this.#deps
     const { landing } = run
     if (landing.create === null) {
-      run.rebase(await readFresh(client, landing, run.pending))
+      const refs = await readFresh(client, landing, run.pending)
+      if (await isGone(client, landing, refs)) run.failGone()
+      else run.rebase(refs)
       ticket.hasRead = true
       return
     }

@@ -48,7 +48,7 @@ export async function lookAgain(client: PdsClient, tried: readonly TriedLanding[
     hasLanded = !mayHaveLanded
     if (hasLanded) break
   }
-  return { refs, hasLanded, landed, isGone: !hasLanded && refs.hasShards && (await isGone(client, run, refs)) }
+  return { refs, hasLanded, landed, isGone: !hasLanded && (await isGone(client, run.landing, refs)) }
 }
 
 /** The refs of a landing as they are now. @param withHead whether the head is to be read too */
@@ -81,8 +81,13 @@ async function hasOpening(client: PdsClient, { did, pack, repo }: Landing): Prom
   return (await client.getRecord(did, collection, rkey)) !== null
 }
 
-/** Whether a repository that had a head has been deleted. */
-async function isGone(client: PdsClient, { landing, head }: LandingRun, { stored }: FreshRefs): Promise<boolean> {
-  if (stored.head !== null || head === null || landing.create !== null) return false
-  return (await client.getRecord(landing.did, REPO_COLLECTION, landing.repo)) === null
+/** Whether the repository that a landing is for has been deleted. */
+export async function isGone(
+  client: PdsClient,
+  { did, repo, create }: Landing,
+  { stored, hasShards }: FreshRefs,
+): Promise<boolean> {
+  // One request, and only where there is no head: it goes with the repository.
+  if (!hasShards || stored.head !== null || create !== null) return false
+  return (await client.getRecord(did, REPO_COLLECTION, repo)) === null
 }

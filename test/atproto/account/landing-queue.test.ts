@@ -3,8 +3,13 @@ import type { Landing, LandingResult, RefMove } from '../../../atproto/account/l
 import { LandingQueue, type LandingQueueDeps } from '../../../atproto/account/landing-queue.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
 import type { Write } from '../../../atproto/pds/write.ts'
-import { PACK_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
-import { packKey, refsKey } from '../../../atproto/records/record-keys.ts'
+import {
+  PACK_COLLECTION,
+  REF_COLLECTION,
+  REFS_COLLECTION,
+  REPO_COLLECTION,
+} from '../../../atproto/records/collections.ts'
+import { packKey, refKey, refsKey } from '../../../atproto/records/record-keys.ts'
 import type { RepoRecord } from '../../../atproto/records/record-types.ts'
 import { encodeRefsRecord } from '../../../atproto/records/ref-record.ts'
 import { encodeRepoRecord } from '../../../atproto/records/repo-record.ts'
@@ -581,4 +586,18 @@ describe('a landing whose write may still arrive', () => {
     const [late] = await runAll(flights.length, [queue.land(creating(A, 'x'))])
     expect(late!.moves).toEqual([{ name: 'refs/heads/x', outcome: 'lost', state: moved }])
   })
+})
+
+test.each([
+  ['was moved here before', 'main', 1],
+  ['comes without a head', 'new', null],
+])('a landing that is read for, since its ref %s, finds the repository gone', async (_, name, head) => {
+  const queue = open()
+  const main = await createMain(queue)
+  pds.delete(REPO_COLLECTION, A)
+  pds.delete(REFS_COLLECTION, refsKey(A, 0, 2))
+  pds.delete(REF_COLLECTION, refKey(A, main.name, main.seq))
+  const [result] = await runAll(0, [queue.land(creating(A, name, { head }))])
+  expect(result).toMatchObject({ isStale: true, failure: { message: 'the repository is gone from the account' } })
+  expect(flights).toEqual([])
 })
