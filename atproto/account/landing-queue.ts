@@ -109,8 +109,11 @@ export class LandingQueue {
   async #drain(): Promise<void> {
     if (this.#isDraining) return
     this.#isDraining = true
-    for (let flight = this.#nextFlight(); flight !== null; flight = this.#nextFlight()) await this.#fly(flight)
-    this.#isDraining = false
+    try {
+      for (let flight = this.#nextFlight(); flight !== null; flight = this.#nextFlight()) await this.#fly(flight)
+    } finally {
+      this.#isDraining = false
+    }
   }
 
   /** Null: nobody waits who could go now. */
@@ -131,29 +134,40 @@ export class LandingQueue {
       }
       this.#finishIfDone(ticket)
     }
-    if (tickets.length > 0) return { tickets, batch: builder.close() }
+    if (tickets.length > 0) return this.#close(tickets, builder) ?? this.#nextFlight()
     // Where one was refused, others may have waited for it.
     return this.#unfinished.size < unfinished ? this.#nextFlight() : null
+  }
+
+  /** Null: there is something wrong with one of them, and they have to be put together anew, until it is alone. */
+  #close(tickets: readonly Ticket[], builder: BatchBuilder): Flight | null {
+    try {
+      return { tickets, batch: builder.close() }
+    } catch (error) {
+      if (tickets.length === 1) this.#abandon(tickets[0]!, error)
+      else halve(tickets)
+      return null
+    }
   }
 
   /** Those that wait for what becomes of one that came before them. */
   #blocked(): Set<Ticket> {
     const blocked = new Set<Ticket>()
     const names = new Set<string>()
-    for (const ticket of this.#unfinished) {
-      const { create } = ticket.run.landing
-      if (create === null) continue
-      if (names.has(create.name)) blocked.add(ticket)
-      names.add(create.name)
-    }
     const byRepository = Map.groupBy(this.#unfinished, ({ run }) => run.landing.repo)
     for (const tickets of byRepository.values()) {
-      if (tickets.length === 1) continue
       const claimed = new RefNames()
       for (const ticket of tickets) {
-        const wanted = ticket.run.pending.map(({ name }) => name)
-        if (wanted.some((name) => claimed.has(name) || claimed.conflictWith(name) !== null)) blocked.add(ticket)
-        for (const name of wanted) claimed.add(name)
+        try {
+          const { create } = ticket.run.landing
+          const isTaken = create !== null && names.has(create.name)
+          // Most are alone in their repository, some with refs by the thousand.
+          const isClaimed = tickets.length > 1 && !claim(ticket, claimed)
+          if (create !== null) names.add(create.name)
+          if (isTaken || isClaimed) blocked.add(ticket)
+        } catch (error) {
+          this.#abandon(ticket, error)
+        }
       }
     }
     return blocked
@@ -282,10 +296,8 @@ export class LandingQueue {
   #tryApart(tickets: readonly Ticket[], fault: PdsFault): void {
     const isRefusal = fault instanceof PdsError && fault.status >= 400 && fault.status < 500
     let tries = 1
-    for (const ticket of tickets) {
-      if (tickets.length > 1) ticket.companions = Math.floor(tickets.length / 2)
-      else tries = ticket.run.retry(fault.message, retryAfterOf(fault), isRefusal)
-    }
+    if (tickets.length > 1) halve(tickets)
+    else for (const { run } of tickets) tries = run.retry(fault.message, retryAfterOf(fault), isRefusal)
     if (isRefusal) return
     const { sleep = pause, random = Math.random } = this.#deps
     const awake = sleep(random() * PAUSE * 2 ** (tries - 1))
@@ -327,6 +339,19 @@ export class LandingQueue {
     const { tids, limits } = this.#deps
     return new LandingRun(landing, tids.next(), limits)
   }
+}
+
+/** They are not in one batch again, nor each with so many others. */
+function halve(tickets: readonly Ticket[]): void {
+  for (const ticket of tickets) ticket.companions = Math.floor(tickets.length / 2)
+}
+
+/** Whether none of a landing's refs is wanted by those before it, nor stands in the way of theirs. */
+function claim({ run }: Ticket, claimed: RefNames): boolean {
+  const wanted = run.pending.map(({ name }) => name)
+  const isFree = !wanted.some((name) => claimed.has(name) || claimed.conflictWith(name) !== null)
+  for (const name of wanted) claimed.add(name)
+  return isFree
 }
 
 /** Whether a ticket may be in one batch with these. */

@@ -601,3 +601,22 @@ test.each([
   expect(result).toMatchObject({ isStale: true, failure: { message: 'the repository is gone from the account' } })
   expect(flights).toEqual([])
 })
+
+describe('a landing that breaks the program', () => {
+  test.each([
+    [
+      'when it is held against those before it',
+      { moves: [{ ...creation('x'), name: undefined as unknown as string }] },
+    ],
+    ['when its batch is made', { head: 1n as unknown as number }],
+  ])('%s is told so, and those who wait land', async (_, fault) => {
+    const queue = open()
+    const landings = [queue.land(creating(A, 'first')), queue.land(creating(A, 'before'))]
+    const wrong = [queue.land(landing(B, [creation('x')], fault)), queue.land(landing(B, [creation('y')], fault))]
+    landings.push(queue.land(creating(C, 'later')))
+    const refused = Promise.allSettled(wrong)
+    const results = await runAll(0, landings)
+    expect(outcomes(results)).toEqual(['landed', 'landed', 'landed'])
+    expect(await refused).toMatchObject([{ reason: expect.any(TypeError) }, { reason: expect.any(TypeError) }])
+  })
+})
