@@ -5,7 +5,7 @@ import type { Write } from '../pds/write.ts'
 import type { TidClock } from '../records/tid.ts'
 import { type Batch, BatchBuilder, PLAN_LIMITS, type PlanLimits } from '../refs/plan.ts'
 import { findRepositories } from './find-repositories.ts'
-import type { Landing, LandingResult } from './landing.ts'
+import { type Landing, type LandingResult, memoryOf } from './landing.ts'
 import { LandingLog } from './landing-log.ts'
 import { LandingRun } from './landing-run.ts'
 import { isGone, type Look, lookAgain, readFresh, type TriedLanding } from './look-again.ts'
@@ -20,7 +20,24 @@ export interface LandingQueueDeps {
   /** In [0, 1). */
   readonly random?: () => number
   readonly limits?: PlanLimits
+  readonly waiting?: WaitingLimits
 }
+
+/** What may wait at once: more is told to come back. One that finds nobody before it is always let in. */
+export interface WaitingLimits {
+  readonly landings: number
+  /** By {@link memoryOf}. */
+  readonly bytes: number
+}
+
+/**
+ * An object has 128 MB. Packs wait as bytes; of those in a write, 1 MB at most, there is the JSON too, and the platform's
+ * copies. 1,000 landings are some 15 writes.
+ */
+const WAITING_LIMITS: WaitingLimits = { landings: 1_000, bytes: 24 * 1024 * 1024 }
+/** A full queue has room again soon, in seconds. */
+const COME_BACK_AFTER = 5
+const FULL = 'too many pushes to this account wait already: push again'
 
 /** Longest pause before the second try after a fault that was no race, in milliseconds; it doubles with each. */
 const PAUSE = 300
@@ -34,6 +51,8 @@ const TOO_LARGE = 413
 interface Ticket {
   run: LandingRun
   readonly settled: PromiseWithResolvers<LandingResult>
+  /** What it takes, in bytes. */
+  readonly memory: number
   /** The account is being read for it, or it pauses after a fault. */
   isBusy: boolean
   /** It has been taken up from the account as it is. */
@@ -81,17 +100,27 @@ export class LandingQueue {
   readonly #unfinished = new Set<Ticket>()
   /** The same, in the order in which they get their turn. */
   #turns: Ticket[] = []
+  /** What all unfinished take, in bytes. */
+  #memory = 0
   #isDraining = false
 
   constructor(deps: LandingQueueDeps) {
     this.#deps = deps
   }
 
-  /** @throws no error of the PDS: those become outcomes of the moves */
+  /** @throws no error of the PDS, and none of a full queue: those become outcomes of the moves */
   land(landing: Landing): Promise<LandingResult> {
+    const run = this.#createRun(landing)
+    const memory = memoryOf(landing)
+    if (!this.#hasRoom(memory)) {
+      run.fail(FULL, COME_BACK_AFTER)
+      return Promise.resolve(run.result())
+    }
+    this.#memory += memory
     const ticket: Ticket = {
-      run: this.#createRun(landing),
+      run,
       settled: Promise.withResolvers(),
+      memory,
       isBusy: false,
       hasRead: false,
       isNameFree: false,
@@ -104,6 +133,12 @@ export class LandingQueue {
     this.#finishIfDone(ticket)
     void this.#drain()
     return ticket.settled.promise
+  }
+
+  #hasRoom(memory: number): boolean {
+    const { landings, bytes } = this.#deps.waiting ?? WAITING_LIMITS
+    const waiting = this.#unfinished.size
+    return waiting === 0 || (waiting < landings && this.#memory + memory <= bytes)
   }
 
   async #drain(): Promise<void> {
@@ -126,6 +161,7 @@ export class LandingQueue {
       if (ticket.isBusy || blocked.has(ticket) || !goesWith(ticket, tickets)) continue
       try {
         if (this.#needsReading(ticket)) void this.#keepBusy(ticket, () => this.#read(ticket))
+        else if (tickets.length > 0 && !builder.hasRoom(ticket.run.landing.repo, ticket.run.leastSize)) continue
         else if (builder.add(ticket.run.plan, { whole: tickets.length > 0 || ticket.run.landing.atomic }))
           tickets.push(ticket)
         else if (tickets.length === 0) ticket.run.fail(TOO_LARGE_FOR_ATOMIC, null)
@@ -331,7 +367,7 @@ export class LandingQueue {
   }
 
   #forget(ticket: Ticket): void {
-    this.#unfinished.delete(ticket)
+    if (this.#unfinished.delete(ticket)) this.#memory -= ticket.memory
     this.#turns = this.#turns.filter((other) => other !== ticket)
   }
 

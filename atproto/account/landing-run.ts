@@ -1,7 +1,16 @@
 import { RefNames } from '../../git/refs/ref-conflicts.ts'
 import { judge } from '../refs/judge.ts'
 import type { StoredRefs } from '../refs/merge.ts'
-import { type BatchPart, type LandingPlan, PLAN_LIMITS, type PlanLimits, planMoves, planOpening } from '../refs/plan.ts'
+import {
+  type BatchPart,
+  type LandingPlan,
+  leastSize,
+  PLAN_LIMITS,
+  type PlanLimits,
+  planMoves,
+  planOpening,
+  type Size,
+} from '../refs/plan.ts'
 import {
   createsRef,
   type Landing,
@@ -85,6 +94,11 @@ export class LandingRun {
       units: planMoves(this.landing, this.pending, this.id, this.#limits),
     }
     return this.#plan
+  }
+
+  /** What the plan takes of a batch, at least: it is not made for that. */
+  get leastSize(): Size {
+    return leastSize(this.landing, this.pending, this.#opens, this.#limits)
   }
 
   result(): LandingResult {

@@ -68,6 +68,14 @@ export type MoveOutcome =
       readonly retryAfterSeconds: number | null
     }
 
+/** Bytes of memory that a move takes, its ref as the writer knows it included: some 200 of them are text. */
+const MOVE_BYTES = 600
+
+/** About how many bytes of memory a landing takes. */
+export function memoryOf({ pack, moves }: Landing): number {
+  return (pack?.record.bytes?.length ?? 0) + moves.length * MOVE_BYTES
+}
+
 export interface LandingFailure {
   readonly message: string
   readonly retryAfterSeconds: number | null

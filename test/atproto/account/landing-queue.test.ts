@@ -620,3 +620,68 @@ describe('a landing that breaks the program', () => {
     expect(await refused).toMatchObject([{ reason: expect.any(TypeError) }, { reason: expect.any(TypeError) }])
   })
 })
+
+describe('what waits', () => {
+  test('is made JSON of only where it may have room in the batch', async () => {
+    const queue = open()
+    let encoded = 0
+    const heavy = (name: string) => {
+      const { pack, ...rest } = creating(A, name)
+      const { createdAt, ...record } = { ...pack!.record, bytes: new Uint8Array(190_000), size: 190_000 }
+      // All of a record is read when it is encoded, and only then.
+      const counting = {
+        ...record,
+        get createdAt() {
+          encoded++
+          return createdAt
+        },
+      }
+      return { ...rest, pack: { ...pack!, record: counting } }
+    }
+    const first = queue.land(creating(B, 'first'))
+    const rest = Array.from({ length: 20 }, (_, n) => queue.land(heavy(`heavy-${n}`)))
+    ;(await flight(0)).run()
+    await first
+    const { writes } = await flight(1)
+    expect([packs(writes).length, encoded]).toEqual([3, 3])
+    expect(outcomes(await runAll(1, rest))).toEqual(Array(20).fill('landed'))
+    expect([flights.length, encoded]).toEqual([8, 20])
+  })
+
+  test('is looked through by the writes that it takes, too', async () => {
+    const queue = open({ limits: { ...PLAN_LIMITS, writes: 8 } })
+    const first = queue.land(creating(C, 'first'))
+    // Six writes, then two that do not fit beside, then one that does.
+    const two = ['one', 'two'].map((name) => queue.land(creating(A, name)))
+    const many = queue.land(landing(A, [creation('x'), creation('y'), creation('z')]))
+    const third = queue.land(creating(A, 'three'))
+    ;(await flight(0)).run()
+    await first
+    expect(packs((await flight(1)).writes)).toHaveLength(3)
+    expect(outcomes(await runAll(1, [...two, many, third]))).toEqual(Array(6).fill('landed'))
+    expect(flights).toHaveLength(3)
+  })
+
+  test.each([
+    ['landings', { landings: 3, bytes: 1_000_000 }],
+    ['bytes', { landings: 100, bytes: 3_000 }],
+  ])('is bounded in %s: who comes then is told to come back, and nothing of it is written', async (_, waiting) => {
+    const queue = open({ waiting })
+    const large = (name: string) => {
+      const { pack, ...rest } = creating(B, name)
+      const record = { ...pack!.record, size: 4_000, bytes: new Uint8Array(4_000) }
+      return { ...rest, pack: { ...pack!, record } }
+    }
+    const landings = ['one', 'two', 'three'].map((name) => queue.land(creating(A, name, { pack: null })))
+    expect(await queue.land(large('refused'))).toMatchObject({
+      moves: [{ outcome: 'failed', message: expect.stringMatching(/push again/), retryAfterSeconds: 5 }],
+      failure: { retryAfterSeconds: 5, isUncertain: false },
+      packLanded: false,
+      isStale: false,
+    })
+    expect(outcomes(await runAll(0, landings))).toEqual(Array(3).fill('landed'))
+    expect(pds.keys(PACK_COLLECTION)).toEqual([])
+    // There is room again, and for one alone there always is.
+    expect(outcomes(await runAll(flights.length, [queue.land(large('alone'))]))).toEqual(['landed'])
+  })
+})
