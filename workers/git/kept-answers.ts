@@ -51,6 +51,7 @@ export function answerName(fetch: FetchForm, { did, rkey, version, refs, default
     wants: [...wants].sort(),
     wanted: wanted.map(({ name, target }) => [name, target]),
     depth: deepen.depth,
+    relative: deepen.relative,
     since: deepen.since,
     filter: deepen.filter && filterName(deepen.filter),
     ofsDelta: fetch.ofsDelta,
@@ -92,19 +93,30 @@ export class KeptAnswers {
     this.#limits = limits
   }
 
-  /** The answer of that name, or null if it is not kept. */
+  /** The answer of that name, or null if it is not kept, or the cache does not say. */
   async find(name: string): Promise<ReadableStream<Uint8Array> | null> {
-    const note = await this.#cache.match(this.#url(name))
-    if (note === undefined) return null
-    const copy = await this.#cache.match(this.#url(`${name}/${await note.text()}`))
-    return copy?.body ?? null
+    try {
+      const note = await this.#cache.match(this.#url(name))
+      if (note === undefined) return null
+      const copy = await this.#cache.match(this.#url(`${name}/${await note.text()}`))
+      return copy?.body ?? null
+    } catch (error) {
+      log('answer-not-found', { reason: String(error) })
+      return null
+    }
   }
 
   /**
    * Passes an answer on, and keeps it once it is whole. One that fails, that the client does not take to its end, or
    * that is too large, is not kept; and whatever goes wrong with keeping it is not the client's concern.
+   *
+   * @param isSound asked at the end: whether what the name was made of is what the answer was made of
    */
-  async *keep(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  async *keep(
+    name: string,
+    chunks: AsyncIterable<Uint8Array>,
+    isSound: () => boolean,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     const id = crypto.randomUUID()
     const copy = new CacheCopy(this.#cache, this.#url(`${name}/${id}`), this.#limits)
     this.#waitUntil(copy.settled)
@@ -117,6 +129,7 @@ export class KeptAnswers {
       isWhole = true
     } finally {
       if (!isWhole) copy.abort('the answer was not taken to its end')
+      else if (!isSound()) copy.abort('the repository has changed meanwhile')
     }
     this.#waitUntil(this.#note(name, id, copy))
   }
