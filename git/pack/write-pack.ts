@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import type { Bitmap } from '../bytes/bitmap.ts'
 import type { MemoryAccount } from '../bytes/memory-account.ts'
-import type { Oid } from '../bytes/oid.ts'
+import { type Oid, oidToBytes } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, type SendModes, WHOLE } from './delta-bases.ts'
 import {
@@ -235,7 +235,7 @@ export class PackWriter {
     const header =
       this.#options.ofsDelta && distance > 0
         ? withDistance(bytes, 0, distance)
-        : withBaseId(bytes, 0, index.oidBytes(index.baseOrdinal(ordinal)))
+        : withBaseId(bytes, 0, baseId(index, ordinal))
     this.#sink.append(header)
     return this.#header.end
   }
@@ -254,4 +254,10 @@ export class PackWriter {
     this.#options.onProgress?.(this.#objects, this.#sink.position)
     yield* chunks
   }
+}
+
+/** The raw id of what a delta is against. */
+function baseId(index: PackIndex, ordinal: number): Uint8Array {
+  const base = index.base(ordinal)!
+  return 'oid' in base ? oidToBytes(base.oid) : index.oidBytes(base.ordinal)
 }
