@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { log } from '../../durable-objects/log.ts'
+import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { resolveWantedRefs, type WantedRef } from '../../git/protocol/wanted-refs.ts'
@@ -70,6 +71,13 @@ function filterName({ types, blobLimit, treeDepth }: ObjectFilter): string {
   return `${[...types].sort()} ${blobLimit} ${treeDepth}`
 }
 
+/** While a copy is on its way nobody else makes one. One that was cut off without a word counts no longer. Milliseconds. */
+const COPY_TIME = 5 * 60_000
+/** How long an answer that is too large is not tried again. Milliseconds. */
+const TOO_LARGE_TIME = 60 * 60_000
+/** Names of answers that this isolate does not keep for now, and until when, in milliseconds since 1970. */
+const notNow = new LruCache<string, number>(1_000, () => 1)
+
 /**
  * Answers kept under their names. A cache may keep the beginning of a body that breaks off, as if it were all of it. So
  * each copy goes under a name of its own, and a note under the answer's name says which copy is whole.
@@ -117,8 +125,14 @@ export class KeptAnswers {
     chunks: AsyncIterable<Uint8Array>,
     isSound: () => boolean,
   ): AsyncGenerator<Uint8Array, void, undefined> {
+    const url = this.#url(name)
+    if ((notNow.get(url) ?? 0) > Date.now()) {
+      yield* chunks
+      return
+    }
+    notNow.set(url, Date.now() + COPY_TIME)
     const id = crypto.randomUUID()
-    const copy = new CacheCopy(this.#cache, this.#url(`${name}/${id}`), this.#limits)
+    const copy = new CacheCopy(this.#cache, `${url}/${id}`, this.#limits)
     this.#waitUntil(copy.settled)
     let isWhole = false
     try {
@@ -173,9 +187,13 @@ class CacheCopy {
     )
   }
 
+  get isTooLarge(): boolean {
+    return this.#size > this.#limits.largest
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
     this.#size += bytes.length
-    if (this.#size > this.#limits.largest) this.abort('the answer is too large')
+    if (this.isTooLarge) this.abort('the answer is too large')
     if (this.#isOpen) await this.#patiently(this.#writer.write(bytes))
   }
 

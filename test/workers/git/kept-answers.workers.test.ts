@@ -15,6 +15,14 @@ function open(cache: AnswerCache = caches.default, limits = LIMITS) {
   return { answers, settled: () => Promise.all(work) }
 }
 
+/** Nothing is to be put into it. */
+const noCache: AnswerCache = {
+  match: async () => undefined,
+  put: () => {
+    throw new Error('nothing was to be kept')
+  },
+}
+
 async function* chunksOf(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield new TextEncoder().encode(text)
 }
@@ -66,6 +74,19 @@ describe('keeping answers', () => {
     expect(await textOf(answers.keep('large', chunksOf(...parts), () => true))).toBe(parts.join(''))
     await settled()
     expect(await answers.find('large')).toBeNull()
+    const { answers: later } = open(noCache)
+    expect(await textOf(later.keep('large', chunksOf(...parts), () => true))).toBe(parts.join(''))
+  })
+
+  it('makes no second copy while one is on its way', async () => {
+    const { answers, settled } = open()
+    const first = answers.keep('twice', chunksOf('one ', 'two'), () => true)
+    await first.next()
+    const { answers: other } = open(noCache)
+    expect(await textOf(other.keep('twice', chunksOf('one ', 'two'), () => true))).toBe('one two')
+    expect(await textOf(first)).toBe('two')
+    await settled()
+    expect(await textOf((await answers.find('twice'))!)).toBe('one two')
   })
 
   it('finds nothing where the cache fails', async () => {
@@ -87,7 +108,9 @@ describe('keeping answers', () => {
     ['never reads', () => new Promise<void>(() => undefined)],
   ])('does not hold up the client where the cache %s', async (_, put) => {
     const { answers } = open({ match: async () => undefined, put }, { ...LIMITS, patience: 10 })
-    expect(await textOf(answers.keep('unkept', chunksOf('one ', 'two ', 'three'), () => true))).toBe('one two three')
+    expect(await textOf(answers.keep(`unkept ${put}`, chunksOf('one ', 'two ', 'three'), () => true))).toBe(
+      'one two three',
+    )
   })
 })
 
