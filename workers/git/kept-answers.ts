@@ -144,17 +144,17 @@ export class KeptAnswers {
     } finally {
       if (!isWhole) copy.abort('the answer was not taken to its end')
       else if (!isSound()) copy.abort('the repository has changed meanwhile')
+      if (copy.isTooLarge) notNow.set(url, Date.now() + TOO_LARGE_TIME)
+      else notNow.delete(url)
     }
-    this.#waitUntil(this.#note(name, id, copy))
+    this.#waitUntil(this.#note(url, id, copy))
   }
 
-  async #note(name: string, id: string, copy: CacheCopy): Promise<void> {
+  async #note(url: string, id: string, copy: CacheCopy): Promise<void> {
     try {
-      if (await copy.finish())
-        await this.#cache.put(
-          this.#url(name),
-          new Response(id, { headers: { 'Content-Type': 'text/plain', 'Cache-Control': CACHE_CONTROL } }),
-        )
+      if (!(await copy.finish())) return
+      const headers = { 'Content-Type': 'text/plain', 'Cache-Control': CACHE_CONTROL }
+      await this.#cache.put(url, new Response(id, { headers }))
     } catch (error) {
       log('answer-not-kept', { reason: String(error) })
     }
