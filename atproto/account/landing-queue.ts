@@ -278,7 +278,7 @@ export class LandingQueue {
     const { tickets } = flight
     if (wasRefused(fault)) {
       if (fault.status === TOO_LARGE && tickets.length > 1) return this.#tryApart(tickets, fault)
-      for (const { run } of tickets) run.fail(fault.message, fault.retryAfter)
+      for (const ticket of tickets) fail(ticket, fault, fault)
       return
     }
     const tried = triedIn(flight)
@@ -296,7 +296,8 @@ export class LandingQueue {
   #takeUp(tried: Tried, look: Look | PdsFault, fault: PdsFault): boolean {
     const { ticket, run, part } = tried
     if (isPdsFault(look)) {
-      run.fail(`${fault.message}; whether the push has arrived is not known, fetch to see`, retryAfterOf(look), true)
+      ticket.mayHaveLanded = true
+      fail(ticket, fault, look)
       return false
     }
     // By a write of before: its keys are taken, and no batch with it in it can land again.
@@ -346,7 +347,7 @@ export class LandingQueue {
     try {
       await work()
     } catch (fault) {
-      if (isPdsFault(fault)) ticket.run.fail(fault.message, retryAfterOf(fault))
+      if (isPdsFault(fault)) fail(ticket, fault, fault)
       else this.#abandon(ticket, fault)
     }
     ticket.isBusy = false
@@ -375,6 +376,12 @@ export class LandingQueue {
     const { tids, limits } = this.#deps
     return new LandingRun(landing, tids.next(), limits)
   }
+}
+
+/** @param last what was heard last: it says when to come back */
+function fail({ run, mayHaveLanded }: Ticket, { message }: PdsFault, last: PdsFault): void {
+  const doubt = mayHaveLanded ? '; whether the push has arrived is not known, fetch to see' : ''
+  run.fail(`${message}${doubt}`, retryAfterOf(last), mayHaveLanded)
 }
 
 /** They are not in one batch again, nor each with so many others. */

@@ -79,7 +79,10 @@ export function memoryOf({ pack, moves }: Landing): number {
 export interface LandingFailure {
   readonly message: string
   readonly retryAfterSeconds: number | null
-  /** Whether what was tried may be in the account all the same: neither an answer nor a second look was to be had. */
+  /**
+   * Whether what was tried may be in the account all the same: a write was not answered, and no look since has shown what
+   * became of it.
+   */
   readonly isUncertain: boolean
 }
 

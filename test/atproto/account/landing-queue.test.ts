@@ -554,6 +554,15 @@ describe('a landing whose write may still arrive', () => {
     expect(pds.keys(PACK_COLLECTION)).toContain(beside.pack!.rkey)
   })
 
+  test('is of uncertain fate where it is refused when it goes again', async () => {
+    const { landings, together } = await goAgainBeside(creating(A, 'first'), creating(B, 'beside'))
+    together.fail(new PdsError('pds.test', 429, 'RateLimitExceeded', 'Too many', 77))
+    const [first, beside] = await Promise.all(landings)
+    const message = expect.stringMatching(/Too many; whether the push has arrived is not known, fetch to see/)
+    expect(first!.failure).toEqual({ message, retryAfterSeconds: 77, isUncertain: true })
+    expect(beside!.failure).toMatchObject({ isUncertain: false })
+  })
+
   test('has landed with all that went with it where one of those was in no write before', async () => {
     const [first, beside] = [creating(A, 'first'), creating(B, 'beside')]
     const { landings, together } = await goAgainBeside(first, beside)
