@@ -126,11 +126,10 @@ export class BlobParts {
     return Promise.all(this.#finished)
   }
 
-  /** The PDS drops blobs that no record names: cutting them off is all there is to do. */
+  /** The PDS drops blobs that no record names: all there is to do is to cut off what is on its way. */
   async abort(reason: unknown): Promise<void> {
     await this.#part?.abort(reason)
     this.#part = null
-    await Promise.all(this.#finished)
   }
 
   async #send(part: BlobPart, piece: Uint8Array): Promise<void> {
