@@ -1,4 +1,4 @@
-import { type ChangedLines, type LineRange, markChanged } from './changed-lines.ts'
+import { type ChangedLines, createChangedLines, type LineRange, markChanged, type TextSide } from './changed-lines.ts'
 
 /**
  * How many differences a search may find before the texts are split where it has come furthest, though a shorter way may
@@ -8,18 +8,38 @@ const MOST_DIFFERENCES = 256
 
 /**
  * Marks what differs in a range by Myers' algorithm in linear space (An O(ND) Difference Algorithm and Its
- * Variations, 1986): the shortest edit, but for texts that differ in very much.
+ * Variations, 1986): the shortest edit, but for texts that differ in very much. Lines that would only confuse it are
+ * taken for changed beforehand.
  */
 export function diffByMyers(changed: ChangedLines, range: LineRange): void {
-  const search = new MiddleSearch(changed.old.numbers, changed.new.numbers, range)
-  const ranges = [range]
+  const rest = withoutCommonEnds(changed, range)
+  const places = {
+    old: telling(changed.old, changed.new, rest.oldStart, rest.oldEnd, range.newStart, range.newEnd),
+    new: telling(changed.new, changed.old, rest.newStart, rest.newEnd, range.oldStart, range.oldEnd),
+  }
+  markChanged(changed, rest)
+  const kept = createChangedLines(
+    places.old.map((place) => changed.old.numbers[place]!),
+    places.new.map((place) => changed.new.numbers[place]!),
+  )
+  search(kept)
+  for (const side of ['old', 'new'] as const) {
+    for (const [i, place] of places[side].entries()) changed[side].isChanged[place] = kept[side].isChanged[i]!
+  }
+}
+
+/** Marks what differs between two texts. */
+function search(changed: ChangedLines): void {
+  const whole = { oldStart: 0, oldEnd: changed.old.numbers.length, newStart: 0, newEnd: changed.new.numbers.length }
+  const middle = new MiddleSearch(changed.old.numbers, changed.new.numbers)
+  const ranges = [whole]
   for (let next = ranges.pop(); next !== undefined; next = ranges.pop()) {
     const rest = withoutCommonEnds(changed, next)
     if (rest.oldStart === rest.oldEnd || rest.newStart === rest.newEnd) {
       markChanged(changed, rest)
       continue
     }
-    const { old, new: fresh } = search.find(rest)
+    const { old, new: fresh } = middle.find(rest)
     ranges.push({ ...rest, oldStart: old, newStart: fresh }, { ...rest, oldEnd: old, newEnd: fresh })
   }
 }
@@ -35,6 +55,72 @@ function withoutCommonEnds({ old, new: fresh }: ChangedLines, range: LineRange):
     newEnd--
   }
   return { oldStart, oldEnd, newStart, newEnd }
+}
+
+/** What the other text has of a line: nothing, some, or so many that nothing can be told from it. */
+const NO_MATCH = 0
+const SOME_MATCHES = 1
+const MANY_MATCHES = 2
+
+/** From how many on matches are many, at most; else the root of the lines. */
+const MANY_LIMIT = 1024
+/** How far around a line is looked. */
+const WINDOW = 100
+
+/**
+ * The places from `start` up to `end` of lines that tell where the texts belong together: not those that the other
+ * text lacks, and not those that it has very often where they stand amid such (as blank lines in a part that is new).
+ * (GNU diff's `discard_confusing_lines`.)
+ */
+function telling(
+  { numbers }: TextSide,
+  other: TextSide,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+): Uint32Array {
+  const counts = new Map<number, number>()
+  for (let at = otherStart; at < otherEnd; at++) {
+    const number = other.numbers[at]!
+    counts.set(number, (counts.get(number) ?? 0) + 1)
+  }
+  const many = Math.min(roundedRoot(end - start), MANY_LIMIT)
+  const matches = Uint8Array.from({ length: end - start }, (_, i) => {
+    const count = counts.get(numbers[start + i]!) ?? 0
+    return count === 0 ? NO_MATCH : count >= many ? MANY_MATCHES : SOME_MATCHES
+  })
+  const places = new Uint32Array(end - start)
+  let kept = 0
+  for (let i = 0; i < matches.length; i++) {
+    if (matches[i] === NO_MATCH || (matches[i] === MANY_MATCHES && isAmidOthers(matches, i))) continue
+    places[kept++] = start + i
+  }
+  return places.subarray(0, kept)
+}
+
+/** A power of two that is near the square root. */
+function roundedRoot(value: number): number {
+  let root = 1
+  for (let rest = value; rest > 0; rest >>= 2) root *= 2
+  return root
+}
+
+/** Whether lines without a match stand on both sides, and most around are such. */
+function isAmidOthers(matches: Uint8Array, at: number): boolean {
+  let lacking = 0
+  // The line itself, once for each side.
+  let frequent = 2
+  for (const step of [-1, 1]) {
+    const before = lacking
+    for (let i = at + step; i >= 0 && i < matches.length && Math.abs(i - at) <= WINDOW; i += step) {
+      if (matches[i] === SOME_MATCHES) break
+      if (matches[i] === NO_MATCH) lacking++
+      else frequent++
+    }
+    if (lacking === before) return false
+  }
+  return frequent * 4 < frequent + lacking
 }
 
 interface Middle {
@@ -55,13 +141,13 @@ class MiddleSearch {
   /** What is added to a diagonal to find it in the tables. */
   readonly #shift: number
 
-  constructor(old: Uint32Array, fresh: Uint32Array, { oldStart, oldEnd, newStart, newEnd }: LineRange) {
+  constructor(old: Uint32Array, fresh: Uint32Array) {
     this.#old = old
     this.#new = fresh
-    const diagonals = oldEnd - oldStart + newEnd - newStart + 3
+    const diagonals = old.length + fresh.length + 3
     this.#forward = new Int32Array(diagonals)
     this.#backward = new Int32Array(diagonals)
-    this.#shift = newEnd - oldStart + 1
+    this.#shift = fresh.length + 1
   }
 
   /** @param range whose first lines differ, and whose last lines differ */

@@ -45,7 +45,7 @@ export function mergeText(
   const numbers = new LineNumbers()
   const sides = { base: numbers.split(base), ours: numbers.split(ours), theirs: numbers.split(theirs) }
   const found = findRegions(sides, numbers.size)
-  const refined = found.flatMap((region) => refine(region, sides, numbers.size))
+  const refined = found.flatMap((region) => refine(region, sides))
   const regions = joinNearConflicts(refined)
   const markers = new Markers(labels, markerSize)
   return {
@@ -142,15 +142,19 @@ function append(regions: Region[], region: Region): void {
 }
 
 /** Leaves out of a conflict what both sides have. */
-function refine(region: Region, { ours, theirs }: Sides, distinct: number): Region[] {
+function refine(region: Region, { ours, theirs }: Sides): Region[] {
   const { kind, oursStart, oursEnd, theirsStart, theirsEnd } = region
   if (kind !== 'conflict' || oursStart === oursEnd || theirsStart === theirsEnd) return [region]
-  const hunks = diffLines(
-    ours.numbers.subarray(oursStart, oursEnd),
-    theirs.numbers.subarray(theirsStart, theirsEnd),
-    distinct,
-  )
-  return hunks.map(({ oldStart, oldEnd, newStart, newEnd }) =>
+  // There may be thousands of conflicts: each must cost no more than its own lines.
+  const numbers = new Map<number, number>()
+  const renumber = (number: number) => {
+    const known = numbers.get(number) ?? numbers.size
+    numbers.set(number, known)
+    return known
+  }
+  const our = ours.numbers.subarray(oursStart, oursEnd).map(renumber)
+  const their = theirs.numbers.subarray(theirsStart, theirsEnd).map(renumber)
+  return diffLines(our, their, numbers.size).map(({ oldStart, oldEnd, newStart, newEnd }) =>
     regionOf('conflict', oursStart + oldStart, oursStart + oldEnd, theirsStart + newStart, theirsStart + newEnd),
   )
 }
