@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mergeText } from '../../../git/merge/merge-text.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { Random } from '../random.ts'
+import { gitMerge } from './git-merge.ts'
 
 interface Trial {
   readonly base: string
@@ -9,7 +10,7 @@ interface Trial {
   readonly theirs: string
 }
 
-/** What git makes of many trials at once: each is a file of one merge. Null: it does not conflict. */
+/** What git makes of many trials at once: each is a file of one merge. */
 function gitMerges(trials: readonly Trial[]): { text: string; isClean: boolean }[] {
   using repository = new ScratchRepository({ bare: true })
   const branch = (name: keyof Trial, from: string | null) => {
@@ -19,9 +20,7 @@ function gitMerges(trials: readonly Trial[]): { text: string; isClean: boolean }
   }
   const stream = `${branch('base', null)}${branch('ours', 'base')}${branch('theirs', 'base')}done\n`
   repository.git(['fast-import', '--quiet', '--done'], Buffer.from(stream, 'latin1'))
-  const output = mergeTree(repository, ['-z', '--name-only', 'ours', 'theirs'])
-  const [tree, ...names] = output.slice(0, output.indexOf('\0\0')).split('\0')
-  const conflicted = new Set(names)
+  const { tree, conflicted } = gitMerge(repository, 'ours', 'theirs')
   const request = trials.map((_, i) => `${tree}:f${i}\n`).join('')
   let contents = Buffer.from(repository.git(['cat-file', '--batch'], request))
   return trials.map((_, i) => {
@@ -29,18 +28,8 @@ function gitMerges(trials: readonly Trial[]): { text: string; isClean: boolean }
     const size = Number(contents.toString('latin1', 0, end).split(' ')[2])
     const text = contents.toString('latin1', end + 1, end + 1 + size)
     contents = contents.subarray(end + 2 + size)
-    return { text, isClean: !conflicted.has(`f${i}`) }
+    return { text, isClean: !conflicted.includes(`f${i}`) }
   })
-}
-
-/** Exits with 1 where there are conflicts. */
-function mergeTree(repository: ScratchRepository, args: readonly string[]): string {
-  try {
-    return repository.text(['merge-tree', '--write-tree', ...args])
-  } catch (error) {
-    if (error instanceof Error && 'stdout' in error) return String(error.stdout)
-    throw error
-  }
 }
 
 function data(text: string): string {
@@ -96,6 +85,49 @@ function joined(lines: readonly string[], end: string): string {
 }
 
 describe('mergeText', () => {
+  const plain = 'one\ntwo\nthree\n'
+
+  it.each<[string, Trial, string]>([
+    ['both ends', { base: plain, ours: plain.replace('one', '1'), theirs: plain.replace('three', '3') }, '1\ntwo\n3\n'],
+    [
+      'the same change',
+      { base: plain, ours: plain.replace('two', '2'), theirs: plain.replace('two', '2') },
+      'one\n2\nthree\n',
+    ],
+    ['a final line break that comes', { base: 'a\nb\nc', ours: 'a\nb\nc\n', theirs: 'A\nb\nc' }, 'A\nb\nc\n'],
+    ['nothing left', { base: plain, ours: '', theirs: '' }, ''],
+    [
+      'neighbours, which conflict',
+      { base: plain, ours: plain.replace('one', '1'), theirs: plain.replace('two', '2') },
+      '<<<<<<< ours\n1\ntwo\n=======\none\n2\n>>>>>>> theirs\nthree\n',
+    ],
+    [
+      'a conflict at an end without a line break',
+      { base: 'a\nb', ours: 'a\nB', theirs: 'a\nbb' },
+      'a\n<<<<<<< ours\nB\n=======\nbb\n>>>>>>> theirs\n',
+    ],
+    [
+      'a conflict between lines that end in CR LF',
+      { base: 'a\r\nb\r\n', ours: 'a\r\nB\r\n', theirs: 'a\r\nbb' },
+      'a\r\n<<<<<<< ours\r\nB\r\n=======\r\nbb\r\n>>>>>>> theirs\r\n',
+    ],
+  ])('merges %s', (_, trial, text) => {
+    expect(merge(trial).text).toBe(text)
+  })
+
+  it('writes longer markers, and none of a label that is empty', () => {
+    const text = (content: string) => new TextEncoder().encode(content)
+    const merged = mergeText(text('a\n'), text('b\n'), text('c\n'), { ours: '', theirs: 'ünïcode' }, 9)
+    expect(new TextDecoder().decode(merged.bytes)).toBe('<<<<<<<<<\nb\n=========\nc\n>>>>>>>>> ünïcode\n')
+    expect(merged.conflicts).toBe(1)
+  })
+
+  it('takes thousands of conflicts in long texts', () => {
+    const text = (name: string) =>
+      new TextEncoder().encode(Array.from({ length: 100_000 }, (_, i) => `${i % 8 === 0 ? name : ''}${i}\n`).join(''))
+    expect(mergeText(text('base'), text('ours'), text('theirs'), { ours: 'o', theirs: 't' }).conflicts).toBe(12_500)
+  })
+
   it.each<[string, Style]>([
     ['short texts of few lines', { stock: ['a', 'b', 'c'], lines: 12, edits: 2, unique: 0.3 }],
     ['lines that repeat', { stock: ['', '}', '{', '  x'], lines: 40, edits: 4, unique: 0.3 }],
