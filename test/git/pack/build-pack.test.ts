@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { editTree } from '../../../git/edit/edit-tree.ts'
 import { serializeCommit } from '../../../git/object/commit.ts'
@@ -12,9 +12,6 @@ import { MemoryObjects } from '../memory-objects.ts'
 import { ingest, ingestAll } from '../packs.ts'
 import { Random } from '../random.ts'
 import { utf8 } from './pack-builder.ts'
-
-const repository = new ScratchRepository({ bare: true })
-afterAll(() => repository[Symbol.dispose]())
 
 /** Objects in memory, all of them whole unless said otherwise. */
 class MemoryBases extends MemoryObjects implements BaseSource {
