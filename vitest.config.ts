@@ -3,6 +3,8 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 const migrations = join(import.meta.dirname, 'migrations')
+/** For tests that take a second: a machine with other work is ten times slower, and no slower test is a failed one. */
+const TIMEOUT = 60_000
 
 export default defineConfig({
   test: {
@@ -12,6 +14,7 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, 'test/**/*.workers.test.ts', 'test/e2e/**'],
+          testTimeout: TIMEOUT,
         },
       },
       {
@@ -31,6 +34,7 @@ export default defineConfig({
           name: 'workers',
           include: ['test/**/*.workers.test.ts'],
           setupFiles: ['test/apply-migrations.ts'],
+          testTimeout: TIMEOUT,
         },
       },
       {

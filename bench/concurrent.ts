@@ -21,11 +21,8 @@ export async function benchConcurrent(options: {
   const clonePaths = Array.from({ length: clients }, (_, n) => stage.path(`clone-${n}`))
   const removeClones = () => removeAll(clonePaths)
   const cloneAll = async (address: string) => {
-    await Promise.all(
-      clonePaths.map((path) =>
-        git.run(['clone', '--quiet', '--bare', address, path], { timeoutMilliseconds: LONG_TIMEOUT }),
-      ),
-    )
+    const commands = clonePaths.map((path) => ['clone', '--quiet', '--bare', address, path])
+    await git.runAtOnce(commands, { timeoutMilliseconds: LONG_TIMEOUT })
   }
   const clones = await measureInTurn(
     { prepare: removeClones, run: () => cloneAll(stage.atEdge(REPOSITORY)) },
@@ -36,11 +33,9 @@ export async function benchConcurrent(options: {
 
   /** Each pusher has a commit of its own on top of the branch, for a branch of its own. */
   const pushAll = async (address: string, round: number) => {
-    await Promise.all(
-      Array.from({ length: PUSHERS }, (_, n) =>
-        git.run(['push', '--quiet', address, `pusher-${n}:refs/heads/round-${round}-${n}`], { cwd: source.directory }),
-      ),
-    )
+    const refspecs = Array.from({ length: PUSHERS }, (_, n) => `pusher-${n}:refs/heads/round-${round}-${n}`)
+    const commands = refspecs.map((refspec) => ['push', '--quiet', address, refspec])
+    await git.runAtOnce(commands, { cwd: source.directory })
   }
   const commitAll = async (round: number) => {
     for (let n = 0; n < PUSHERS; n++) {

@@ -1,99 +1,36 @@
-import { spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 
 /** Git's own smart HTTP server behind a small Node server on loopback: what the benches compare the edge with. */
 export interface HttpBackend {
   /** Origin; a repository's path under `root` follows it. */
   readonly url: string
+  /** Of the server, whose children the git processes are. */
+  readonly pid: number
   close(): Promise<void>
 }
-
-const LOOPBACK = '127.0.0.1'
-// A CGI answer's header is a handful of lines.
-const MAX_HEADER_BYTES = 64 * 1024
 
 /**
  * Serves the bare repositories below `root` by `git http-backend`, one process a request, bodies streamed both ways.
  * A repository takes pushes where its `http.receivepack` is true. `environment` is for the git processes.
+ *
+ * It is a process of its own: to start another takes as long as a process is large, and this one has the PDS in it.
  */
 export async function startHttpBackend(root: string, environment: NodeJS.ProcessEnv): Promise<HttpBackend> {
-  const server = createServer((request, response) => {
-    serve(request, response, { ...environment, GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: '1' }).catch((error) => {
-      console.error(`git http-backend: ${(error as Error).message}`)
-      response.destroy()
-    })
-  })
-  server.listen(0, LOOPBACK)
-  await once(server, 'listening')
+  const child = fork(join(import.meta.dirname, 'http-backend-server.ts'), [root], { env: environment })
+  const [message] = (await Promise.race([once(child, 'message'), failure(once(child, 'exit'))])) as [{ port: number }]
   return {
-    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${message.port}`,
+    pid: child.pid!,
     async close() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
+      const ended = once(child, 'exit')
+      child.disconnect()
+      await ended
     },
   }
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  environment: NodeJS.ProcessEnv,
-): Promise<void> {
-  const { pathname, search } = new URL(request.url ?? '/', `http://${LOOPBACK}`)
-  const child = spawn('git', ['http-backend'], {
-    env: {
-      ...environment,
-      PATH_INFO: decodeURIComponent(pathname),
-      QUERY_STRING: search.slice(1),
-      REQUEST_METHOD: request.method,
-      SERVER_PROTOCOL: 'HTTP/1.1',
-      REMOTE_ADDR: LOOPBACK,
-      CONTENT_TYPE: request.headers['content-type'] ?? '',
-      // Absent where the body comes in chunks: http-backend then reads to the end of its input. It inflates gzip itself.
-      ...optional('CONTENT_LENGTH', request.headers['content-length']),
-      ...optional('HTTP_CONTENT_ENCODING', request.headers['content-encoding']),
-      ...optional('GIT_PROTOCOL', request.headers['git-protocol']),
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  // http-backend may answer before it has read everything; what is left then is not for anyone.
-  child.stdin.on('error', () => request.unpipe(child.stdin))
-  request.pipe(child.stdin)
-  response.on('close', () => child.kill())
-
-  let header: Buffer = Buffer.alloc(0)
-  let answered = false
-  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-    let body = chunk
-    if (!answered) {
-      header = Buffer.concat([header, chunk])
-      const end = header.indexOf('\r\n\r\n')
-      if (end < 0 && header.length > MAX_HEADER_BYTES) throw new Error('its answer has no header')
-      if (end < 0) continue
-      writeHead(response, header.toString('latin1', 0, end))
-      answered = true
-      body = header.subarray(end + 4)
-    }
-    if (!response.write(body)) await once(response, 'drain')
-  }
-  if (!answered) throw new Error('it answered nothing')
-  response.end()
-}
-
-function writeHead(response: ServerResponse, header: string): void {
-  let status = 200
-  for (const line of header.split('\r\n')) {
-    const colon = line.indexOf(':')
-    const [name, value] = [line.slice(0, colon), line.slice(colon + 1).trim()]
-    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10)
-    else response.setHeader(name, value)
-  }
-  response.writeHead(status)
-}
-
-function optional(name: string, value: string | string[] | undefined): NodeJS.ProcessEnv {
-  return value === undefined ? {} : { [name]: String(value) }
+async function failure(exit: Promise<unknown[]>): Promise<never> {
+  throw new Error(`the server before git http-backend ended at once: ${(await exit).join(' ')}`)
 }

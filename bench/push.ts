@@ -47,7 +47,7 @@ export async function benchPush({ repository, rounds }: { repository: string; ro
     bench: 'push',
     other: 'http-backend',
     rows: [
-      { name: 'whole history, new repository', ...whole, unit: 'ms', reach: '<= 4' },
+      { name: 'whole history, new repository', ...whole, unit: 'ms', reach: '<= 2.0' },
       { name: 'one commit, warm', ...small, unit: 'ms', reach: null },
       {
         name: 'PDS requests for one commit, warm',

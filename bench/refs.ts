@@ -24,7 +24,7 @@ export async function benchRefs({ count, rounds }: { count: number; rounds: numb
   const all = uploadPackRequest('ls-refs', ['peel', 'symrefs', 'unborn'])
   const one = uploadPackRequest('ls-refs', ['peel', 'symrefs', 'unborn', `ref-prefix ${WANTED}`])
   const edge = await edgeSide(stage, many)
-  const backend = { url: stage.atBackend(many.name), cpu: cpuOfChildren }
+  const backend = { url: stage.atBackend(many.name), cpu: () => cpuOfChildren(stage.backendPid) }
   const listed = await compare(edge, backend, all, rounds)
   const relisted = await compare({ ...edge, prepare: () => many.push() }, backend, all, rounds)
   const single = await compare(edge, backend, one, rounds)

@@ -15,8 +15,8 @@ export async function cpuOf(pid: number): Promise<number> {
 }
 
 /** CPU time of all the processes that this one has started and that have ended, and of theirs, in milliseconds. */
-export async function cpuOfChildren(): Promise<number> {
-  const fields = await statFields(process.pid)
+export async function cpuOfChildren(pid: number): Promise<number> {
+  const fields = await statFields(pid)
   return TICK * (Number(fields[CHILDREN_UTIME]) + Number(fields[CHILDREN_STIME]))
 }
 

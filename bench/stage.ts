@@ -21,6 +21,8 @@ export interface Stage {
   atBackend(repository: string): string
   /** A new bare repository that http-backend serves; it takes pushes. @returns its directory */
   createAtBackend(repository: string): Promise<string>
+  /** The process that starts a `git http-backend` for each request. */
+  readonly backendPid: number
   /** A path below the stage's own temporary directory. */
   path(name: string): string
   [Symbol.asyncDispose](): Promise<void>
@@ -60,6 +62,7 @@ export async function openStage(options: { beside?: WorkerBeside } = {}): Promis
       await git.run(['config', 'http.receivepack', 'true'], { cwd: directory })
       return directory
     },
+    backendPid: backend.pid,
     path: (name) => join(root, name),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -21,6 +21,8 @@ export interface Environment {
   readonly ALLOW_PRIVATE_HOSTS?: string
   /** Largest push in bytes; 95,000,000 unless set. */
   readonly MAX_PUSH_BYTES?: string
+  /** Packs of an account with more entries are taken in by parts of so many; 400,000 and 250,000 unless set. */
+  readonly INGEST_ENTRIES?: string
 }
 
 /** How this deployment reaches the Atmosphere. */
@@ -41,9 +43,12 @@ const DEFAULT_PUSH_LIMIT = 95_000_000
 
 /** The largest push that is taken, in bytes. @throws {@link ConfigError} */
 export function readPushLimit({ MAX_PUSH_BYTES: text }: Environment): number {
-  if (text === undefined || text === '') return DEFAULT_PUSH_LIMIT
-  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text)
-  throw new ConfigError(`MAX_PUSH_BYTES must be a number of bytes, and is ${JSON.stringify(text)}`)
+  return readNumber('MAX_PUSH_BYTES', text) ?? DEFAULT_PUSH_LIMIT
+}
+
+/** Entries of a pack that are taken in at once, or null if it is not set. @throws {@link ConfigError} */
+export function readIngestEntries({ INGEST_ENTRIES: text }: Environment): number | null {
+  return readNumber('INGEST_ENTRIES', text)
 }
 
 /** @throws {@link ConfigError} */
@@ -56,6 +61,12 @@ export function readNetworkConfig(environment: Environment): NetworkConfig {
       : null,
     allowPrivateHosts: readFlag('ALLOW_PRIVATE_HOSTS', environment.ALLOW_PRIVATE_HOSTS),
   }
+}
+
+function readNumber(name: string, text: string | undefined): number | null {
+  if (text === undefined || text === '') return null
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text)
+  throw new ConfigError(`${name} must be a number, and is ${JSON.stringify(text)}`)
 }
 
 function readUrl(name: string, text: string): string {

@@ -58,6 +58,7 @@ export class Mirror {
   readonly #actor: string
   readonly #role: MirrorRole
   #isRestoring = false
+  #version: number | null = null
   /** A look at the mirror that nobody has gone by yet. */
   #lastLook: { readonly selection: RefSelection; readonly look: Promise<Look> } | null = null
 
@@ -142,7 +143,9 @@ export class Mirror {
       mayRecheck: this.#role === 'reader',
     })
     if (answer.state !== 'found') throw notReadable(answer)
-    return { manifest: this.#takeOver(known, answer.news, selection), wantedBytes: answer.wantedBytes }
+    const manifest = this.#takeOver(known, answer.news, selection)
+    this.#version = manifest.version
+    return { manifest, wantedBytes: answer.wantedBytes }
   }
 
   /** Keeps what is news, and picks out what was asked for. */
@@ -214,6 +217,11 @@ export class Mirror {
     const packs = await openPacks(this.#reader, did, rkey, manifest.packs, () => this.#restoreSoon())
     for (const { data } of packs) this.memory.enter(data)
     return packs
+  }
+
+  /** Of the manifest that the request last asked for; null before that. */
+  get version(): number | null {
+    return this.#version
   }
 
   /** What the request has cost so far. */

@@ -21,6 +21,9 @@ import { HttpError } from './http/http-error.ts'
 const LISTING_INTERVAL = 2_000
 /** A listing older than this is made anew behind a reader's back: names may have changed elsewhere. Milliseconds. */
 const LISTING_RECHECK = 60_000
+/** When this isolate last began to list an account anew: of many who come at once, one does. */
+const listings = new Map<string, number>()
+const MAX_LISTINGS = 1_000
 
 // What this isolate has read of D1: a request that comes soon after another does without.
 const identities = new MemoryIdentityCache()
@@ -38,6 +41,8 @@ export class RequestContext {
   readonly #execution: ExecutionContext
   readonly #identities: IdentityResolver
   readonly #directory: RepositoryDirectory
+  /** Who pushes is mostly the one to whose account it goes. */
+  readonly #resolved = new Map<string, Promise<Identity>>()
 
   constructor(environment: Environment, execution: ExecutionContext) {
     this.environment = environment
@@ -66,7 +71,13 @@ export class RequestContext {
   }
 
   /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */
-  async resolveActor(actor: string): Promise<Identity> {
+  resolveActor(actor: string): Promise<Identity> {
+    const resolved = this.#resolved.get(actor) ?? this.#resolve(actor)
+    this.#resolved.set(actor, resolved)
+    return resolved
+  }
+
+  async #resolve(actor: string): Promise<Identity> {
     try {
       return await this.#identities.resolve(actor)
     } catch (error) {
@@ -148,6 +159,10 @@ export class RequestContext {
   }
 
   async #listQuietly(identity: Identity): Promise<void> {
+    const startedAt = listings.get(identity.did) ?? 0
+    if (Date.now() - startedAt < LISTING_INTERVAL) return
+    listings.set(identity.did, Date.now())
+    if (listings.size > MAX_LISTINGS) listings.delete(listings.keys().next().value!)
     try {
       await this.#list(identity)
     } catch (error) {

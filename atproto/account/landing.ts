@@ -14,6 +14,12 @@ export interface RefMove {
   readonly peeled: Oid | null
 }
 
+/** That a ref has come as far as this. */
+export interface RefSeq {
+  readonly name: string
+  readonly seq: number
+}
+
 /** Whether the move makes a ref where readers saw none: it never existed, or was deleted. */
 export function createsRef({ from, target }: RefMove): boolean {
   return target !== null && (from === null || from.target === null)
@@ -79,10 +85,15 @@ export interface LandingResult {
   /** Why not all of it was tried, or null. What was not tried says so in its own outcome too. */
   readonly failure: LandingFailure | null
   /**
-   * The head for the next landing by who knows the refs that this one knew, and its outcomes. It stays behind where
-   * refs were created that this landing did not know of: with the newer head they could be created again.
+   * The head for the next landing by who knows the refs that this one knew, its outcomes, and what is in `headNeeds`. It
+   * stays behind where refs were created that nobody here knows of: with the newer head they could be created again.
    */
   readonly head: number | null
+  /**
+   * Refs of other landings that have moved the head on, each at least that far: they were brought up one after the other,
+   * or written together. Whoever does not know them yet must not take over `head`.
+   */
+  readonly headNeeds: readonly RefSeq[]
   /** Others have written to the repository: read it again when there is time. */
   readonly isStale: boolean
 }

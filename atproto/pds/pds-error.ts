@@ -50,3 +50,14 @@ export class PdsBudgetError extends PdsError {
     this.message = `${host} takes no more requests from here until ${until.toISOString()}`
   }
 }
+
+export type PdsFault = PdsError | PdsUnreachableError
+
+export function isPdsFault(fault: unknown): fault is PdsFault {
+  return fault instanceof PdsError || fault instanceof PdsUnreachableError
+}
+
+/** Seconds after which a try may succeed, where the PDS said so. */
+export function retryAfterOf(fault: PdsFault): number | null {
+  return fault instanceof PdsError ? fault.retryAfter : null
+}

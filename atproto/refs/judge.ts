@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/bytes/oid.ts'
 import type { RefMove } from '../account/landing.ts'
 import type { StoredRefs } from './merge.ts'
-import type { Batch } from './plan.ts'
+import type { BatchPart } from './plan.ts'
 import type { RefState } from './ref-state.ts'
 
 /** What a fresh look at the account says about moves that have not landed. */
@@ -28,19 +28,19 @@ export function judge(moves: readonly RefMove[], stored: StoredRefs): Judgement 
   return { open, lost, changed }
 }
 
-/** Whether one of the batch's own records is among the refs: it is atomic, so then all of it is in the account. */
-export function showsLanding(batch: Batch, landingId: string, stored: StoredRefs): boolean {
-  return batch.moves.some(
+/** Whether one of the landing's own records is among the refs: a batch is atomic, so then all of it is in the account. */
+export function showsLanding(part: BatchPart, landingId: string, stored: StoredRefs): boolean {
+  return part.moves.some(
     ({ state }) => stored.landings.get(state.name) === landingId && stored.refs.get(state.name)?.seq === state.seq,
   )
 }
 
 /**
  * Whether the refs leave open that the batch has landed and its refs have moved on since. Its pack, or the record of
- * the repository that it creates, then tells; a batch without either has to count as lost.
+ * the repository that it creates, then tells; one without either has to count as lost.
  */
-export function mayHaveMovedOn(batch: Batch, stored: StoredRefs): boolean {
-  return batch.moves.every(({ state }) => (stored.refs.get(state.name)?.seq ?? 0) > state.seq)
+export function mayHaveMovedOn(part: BatchPart, stored: StoredRefs): boolean {
+  return part.opens && part.moves.every(({ state }) => (stored.refs.get(state.name)?.seq ?? 0) > state.seq)
 }
 
 function targetOf(state: RefState | null): Oid | null {

@@ -39,7 +39,7 @@ export interface PlanLimits {
  */
 export const PLAN_LIMITS: PlanLimits = { writes: 200, bytes: 990_000, looseCreations: 8, shardEntries: 500 }
 
-/** Shards that one landing may add: their numbers are derived from the head's new seq, which is used once. */
+/** New shards of a repository in one batch: their numbers are derived from the head's new seq, which is used once. */
 const SHARDS_PER_HEAD = 64
 
 /** A move, and the ref as it will be when the move has landed. */
@@ -48,34 +48,45 @@ export interface PlannedMove {
   readonly state: RefState
 }
 
-/** The content of one applyWrites. */
-export interface Batch {
-  readonly writes: readonly Write[]
+/** What is still to be written of one landing, cut into pieces that cannot be split.. */
+export interface LandingPlan {
+  readonly landing: Landing
+  /** TID that marks this landing's records. */
+  readonly landingId: string
+  readonly head: number | null
+  /** The repository's record and the pack; null: they are written, or there are none. They go with the first unit. */
+  readonly opening: Unit | null
+  readonly units: readonly Unit[]
+}
+
+/** What one applyWrites does for one of its landings. */
+export interface BatchPart {
   readonly moves: readonly PlannedMove[]
-  /** Whether the repository's record and the pack are in this one. */
+  /** How many of the plan's units are in it, from the first on. */
+  readonly units: number
+  /** Whether the repository's record and the pack are in it. */
   readonly opens: boolean
-  /** Whether it moves the head: after a failure the shards are to be read again too. */
+  /** Whether it relies on the head: after a failure the shards are to be read again too. */
   readonly movesHead: boolean
   /** Seq of the head when it has landed. */
   readonly head: number | null
 }
 
-export interface PlanRequest {
-  readonly landing: Landing
-  /** Those of the landing's moves that are still to be made, with what is known of their refs by now. */
-  readonly moves: readonly RefMove[]
-  /** Whether the repository's record and the pack are still to be written. */
-  readonly opens: boolean
-  readonly head: number | null
-  /** TID that marks this landing's records. */
-  readonly landingId: string
+/** The content of one applyWrites. */
+export interface Batch {
+  readonly writes: readonly Write[]
+  /** In the order in which the landings were added. */
+  readonly parts: readonly BatchPart[]
 }
 
 /** Bytes of JSON around the value of a write: type, collection, key. */
 const WRITE_OVERHEAD = 200
+/** To move a head: two writes, and a record without entries. */
+const HEAD_WRITES = 2
+const HEAD_BYTES = HEAD_WRITES * WRITE_OVERHEAD + 100
 
 /** Writes that belong together, and what they are for. */
-interface Unit {
+export interface Unit {
   readonly writes: readonly Write[]
   readonly moves: readonly PlannedMove[]
   readonly movesHead: boolean
@@ -84,28 +95,8 @@ interface Unit {
   readonly bytes: number
 }
 
-/** Splits a landing into as few applyWrites as hold it; the pack is in the first. */
-export function planLanding(request: PlanRequest, limits: PlanLimits = PLAN_LIMITS): Batch[] {
-  const { landing, landingId } = request
-  const opening = request.opens ? openingWrites(landing) : []
-  const batches: Batch[] = []
-  let open = new OpenBatch(opening, request.opens, limits)
-  let head = request.head
-  const close = () => {
-    const batch = open.close(landing, landingId, head)
-    head = batch.head
-    batches.push(batch)
-    open = new OpenBatch([], false, limits)
-  }
-  for (const unit of planUnits(request, limits)) {
-    if (!open.isEmpty && !open.fits(unit)) close()
-    open.add(unit)
-  }
-  if (!open.isEmpty) close()
-  return batches
-}
-
-function openingWrites({ create, pack, repo }: Landing): Write[] {
+/** The repository's record and the pack, as far as a landing has them; null where it has neither. */
+export function planOpening({ create, pack, repo }: Landing): Unit | null {
   const writes: Write[] = []
   if (create)
     writes.push({ action: 'create', collection: REPO_COLLECTION, rkey: repo, value: encodeRepoRecord(create) })
@@ -117,74 +108,144 @@ function openingWrites({ create, pack, repo }: Landing): Write[] {
       value: encodePackRecord(pack.record),
     })
   }
-  return writes
+  return writes.length === 0
+    ? null
+    : { writes, moves: [], movesHead: create !== null, shard: null, bytes: byteLength(writes) }
 }
 
-/** Gathers units up to the limits. The head's writes are two at most, and small: they are counted from the start. */
-class OpenBatch {
+/** The writes of a landing's moves. @param moves with what is known of their refs by now */
+export function planMoves(
+  landing: Landing,
+  moves: readonly RefMove[],
+  landingId: string,
+  limits: PlanLimits = PLAN_LIMITS,
+): Unit[] {
+  const packKey = landing.pack?.rkey ?? null
+  const created = moves.filter((move) => move.from === null)
+  const packs = created.length > limits.looseCreations
+  const loose = packs ? moves.filter((move) => move.from !== null) : moves
+  const units = loose.map((move) => planLoose(landing.repo, move, packKey, landingId))
+  if (packs) units.push(...planShards(created, packKey, landingId, limits))
+  return units
+}
+
+/** What a batch has of one landing, before the numbers of new shards are known. */
+interface AddedPart {
+  readonly plan: LandingPlan
+  readonly pieces: readonly Unit[]
+  readonly movesHead: boolean
+}
+
+/** What a batch would have with a landing in it. */
+interface Fit {
+  /** Pieces of the landing that fit. */
+  readonly count: number
+  readonly writes: number
+  readonly bytes: number
+}
+
+/**
+ * One applyWrites for several landings, of one or several repositories of an account. Those of one repository share one
+ * move of its head, so they have to know the same one.
+ */
+export class BatchBuilder {
   readonly #limits: PlanLimits
-  readonly #opening: readonly Write[]
-  readonly #opens: boolean
-  readonly #units: Unit[] = []
-  #writes: number
-  #bytes: number
-  #shards = 0
+  readonly #added: AddedPart[] = []
+  readonly #repositories = new Map<string, AddedPart[]>()
+  #writes = 0
+  #bytes = 0
 
-  constructor(opening: readonly Write[], opens: boolean, limits: PlanLimits) {
-    this.#opening = opening
-    this.#opens = opens
+  constructor(limits: PlanLimits = PLAN_LIMITS) {
     this.#limits = limits
-    this.#writes = opening.length + 2
-    this.#bytes = byteLength(opening)
   }
 
-  get isEmpty(): boolean {
-    return this.#opening.length === 0 && this.#units.length === 0
+  /**
+   * Adds as much of a landing as fits; into an empty batch always something, or it could never be written.
+   *
+   * @param whole all of it, or nothing is added
+   * @returns whether anything was
+   */
+  add(plan: LandingPlan, { whole }: { whole: boolean }): boolean {
+    const pieces = plan.opening === null ? plan.units : [plan.opening, ...plan.units]
+    const beside = this.#repositories.get(plan.landing.repo) ?? []
+    const { count, writes, bytes } = this.#fit(pieces, beside)
+    if (count === 0 || (whole && count < pieces.length)) return false
+    const taken = pieces.slice(0, count)
+    const movesHead = taken.some((piece) => piece.movesHead)
+    if (movesHead && beside.some((part) => part.movesHead && part.plan.head !== plan.head)) return false
+    const part = { plan, pieces: taken, movesHead }
+    this.#added.push(part)
+    this.#repositories.set(plan.landing.repo, [...beside, part])
+    this.#writes = writes
+    this.#bytes = bytes
+    return true
   }
 
-  fits(unit: Unit): boolean {
-    return (
-      this.#writes + unit.writes.length + (unit.shard ? 1 : 0) <= this.#limits.writes &&
-      this.#bytes + unit.bytes <= this.#limits.bytes &&
-      this.#shards + (unit.shard ? 1 : 0) <= SHARDS_PER_HEAD
-    )
+  close(): Batch {
+    const writes: Write[] = []
+    const parts = new Map<AddedPart, BatchPart>()
+    for (const added of this.#repositories.values()) {
+      const planned = planRepository(added)
+      writes.push(...planned.writes)
+      for (const [index, part] of added.entries()) parts.set(part, planned.parts[index]!)
+    }
+    return { writes, parts: this.#added.map((part) => parts.get(part)!) }
   }
 
-  add(unit: Unit): void {
-    this.#units.push(unit)
-    this.#writes += unit.writes.length + (unit.shard ? 1 : 0)
-    this.#bytes += unit.bytes
-    if (unit.shard) this.#shards++
+  #fit(pieces: readonly Unit[], beside: readonly AddedPart[]): Fit {
+    // The head's writes are small: they are counted for every repository.
+    let writes = this.#writes + (beside.length === 0 ? HEAD_WRITES : 0)
+    let bytes = this.#bytes + (beside.length === 0 ? HEAD_BYTES : 0)
+    let shards = beside.flatMap((part) => part.pieces).filter(({ shard }) => shard !== null).length
+    let count = 0
+    for (const piece of pieces) {
+      const next = {
+        writes: writes + piece.writes.length + (piece.shard ? 1 : 0),
+        bytes: bytes + piece.bytes,
+        shards: shards + (piece.shard ? 1 : 0),
+      }
+      const fits =
+        next.writes <= this.#limits.writes && next.bytes <= this.#limits.bytes && next.shards <= SHARDS_PER_HEAD
+      if (!fits && (count > 0 || this.#added.length > 0)) break
+      count++
+      ;({ writes, bytes, shards } = next)
+    }
+    return { count, writes, bytes }
   }
+}
 
-  close(landing: Landing, landingId: string, head: number | null): Batch {
-    const shards = this.#units.flatMap(({ shard }) => (shard ? [shard] : []))
-    const createsRepository = this.#opens && landing.create !== null
-    const movesHead = createsRepository || this.#units.some((unit) => unit.movesHead)
-    const nextHead = movesHead ? (head ?? 0) + 1 : head
-    const headWrites = movesHead ? moveHead(landing.repo, head, landingId) : []
-    const shardNumber = (index: number) => nextHead! * SHARDS_PER_HEAD + index
-    const shardWrites = shards.map((entries, index): Write => {
-      const rkey = refsKey(landing.repo, shardNumber(index), 1)
-      return {
+/** The writes of all landings of one repository in a batch, and what is in it of each. */
+function planRepository(added: readonly AddedPart[]): { writes: Write[]; parts: BatchPart[] } {
+  const mover = added.find(({ movesHead }) => movesHead)
+  const nextHead = mover === undefined ? null : (mover.plan.head ?? 0) + 1
+  const openings: Write[] = []
+  const loose: Write[] = []
+  const packed: Write[] = []
+  const parts = added.map(({ plan, pieces, movesHead }): BatchPart => {
+    const { landing, landingId, opening } = plan
+    const moves: PlannedMove[] = []
+    for (const piece of pieces) {
+      ;(piece === opening ? openings : loose).push(...piece.writes)
+      if (piece.shard === null) {
+        moves.push(...piece.moves)
+        continue
+      }
+      const shard = nextHead! * SHARDS_PER_HEAD + packed.length
+      packed.push({
         action: 'create',
         collection: REFS_COLLECTION,
-        rkey,
-        value: encodeRefsRecord({ entries, landing: landingId }),
-      }
-    })
-    let shardsSeen = 0
-    const moves = this.#units.flatMap((unit) => {
-      if (!unit.shard) return unit.moves
-      const shard = shardNumber(shardsSeen++)
-      return unit.moves.map(({ move, state }) => ({
-        move,
-        state: { ...state, at: { kind: 'packed' as const, shard, shardSeq: 1 } },
-      }))
-    })
-    const writes = [...this.#opening, ...headWrites, ...this.#units.flatMap((unit) => unit.writes), ...shardWrites]
-    return { writes, moves, opens: this.#opens, movesHead, head: nextHead }
-  }
+        rkey: refsKey(landing.repo, shard, 1),
+        value: encodeRefsRecord({ entries: piece.shard, landing: landingId }),
+      })
+      const at = { kind: 'packed' as const, shard, shardSeq: 1 }
+      moves.push(...piece.moves.map(({ move, state }) => ({ move, state: { ...state, at } })))
+    }
+    const opens = opening !== null && pieces.includes(opening)
+    const units = pieces.length - (opens ? 1 : 0)
+    return { moves, units, opens, movesHead, head: movesHead ? nextHead : plan.head }
+  })
+  const heads = mover === undefined ? [] : moveHead(mover.plan.landing.repo, mover.plan.head, mover.plan.landingId)
+  return { writes: [...openings, ...heads, ...loose, ...packed], parts }
 }
 
 /** A repository of a writer that knows nothing of heads gets one. */
@@ -193,17 +254,6 @@ function moveHead(repo: string, head: number | null, landing: string): Write[] {
   const value = encodeRefsRecord({ entries: [], landing })
   const create: Write = { action: 'create', collection, rkey: refsKey(repo, HEAD_SHARD, (head ?? 0) + 1), value }
   return head === null ? [create] : [{ action: 'delete', collection, rkey: refsKey(repo, HEAD_SHARD, head) }, create]
-}
-
-function planUnits(request: PlanRequest, limits: PlanLimits): Unit[] {
-  const { landing, moves, landingId } = request
-  const packKey = landing.pack?.rkey ?? null
-  const created = moves.filter((move) => move.from === null)
-  const packs = created.length > limits.looseCreations
-  const loose = packs ? moves.filter((move) => move.from !== null) : moves
-  const units = loose.map((move) => planLoose(landing.repo, move, packKey, landingId))
-  if (packs) units.push(...planShards(created, packKey, landingId, limits))
-  return units
 }
 
 function planLoose(repo: string, move: RefMove, pack: string | null, landing: string): Unit {

@@ -1,3 +1,4 @@
+import type { RefSeq } from '../../atproto/account/landing.ts'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import type { RefState } from '../../atproto/refs/ref-state.ts'
 import type { RefSelection } from '../../git/refs/ref-selection.ts'
@@ -73,7 +74,9 @@ export interface Landed {
   readonly record: RepoRecord | null
   readonly pack: ManifestPack | null
   readonly states: readonly RefState[]
+  /** Seq of the head shard; it may only be taken over by who knows the refs of `headNeeds`, see `LandingResult`. */
   readonly head: number | null
+  readonly headNeeds: readonly RefSeq[]
 }
 
 /** A ref as the mirror knows it, deleted ones too. */

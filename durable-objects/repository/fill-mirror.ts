@@ -1,8 +1,9 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import type { IngestNews, ReadAccountOutcome, RepositoryAddress } from './answers.ts'
-import { type IngestDeps, PackMovedError } from './ingest-record.ts'
+import type { IngestDeps } from './ingest-deps.ts'
 import { ingestWanted } from './ingest-wanted.ts'
+import { PackMovedError } from './pack-arrival.ts'
 
 /** How often an ingest may find that the account was compacted under it before it gives up. */
 const MOVED_LIMIT = 3
@@ -21,19 +22,29 @@ export interface FillDeps extends IngestDeps {
   resumeLater(pause: number): Promise<void>
 }
 
-/** Fills a mirror that lacks packs or does not know its refs. @returns the last news; it does not throw */
+/**
+ * Fills a mirror that lacks packs or does not know its refs.
+ *
+ * @returns the last news; null if the turn was over before it was done, and it goes on by itself. It does not throw
+ */
 export async function fillMirror(
   deps: FillDeps,
   address: RepositoryAddress,
   onProgress: (line: string) => void,
-): Promise<IngestNews> {
+): Promise<IngestNews | null> {
   const { store, log } = deps
   try {
     for (let moved = 0; !store.isComplete(); ) {
-      const isMoved = await ingestOrMove(deps, address, onProgress)
-      if (isMoved && ++moved > MOVED_LIMIT) throw new PackMovedError('the account is compacted again and again')
+      const outcome = await ingestOrMove(deps, address, onProgress)
+      if (outcome === 'moved' && ++moved > MOVED_LIMIT) {
+        throw new PackMovedError('the account is compacted again and again')
+      }
+      if (outcome === 'turn over') {
+        await deps.resumeLater(0)
+        return null
+      }
     }
-    store.noteIngested()
+    store.noteProgress()
     return { done: true }
   } catch (error) {
     log('ingest-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
@@ -43,20 +54,21 @@ export async function fillMirror(
   }
 }
 
-/** @returns whether the account had to be read again. */
+/** `moved`: the account had to be read again. */
+type Outcome = 'done' | 'moved' | 'turn over'
+
 async function ingestOrMove(
   deps: FillDeps,
   address: RepositoryAddress,
   onProgress: (line: string) => void,
-): Promise<boolean> {
+): Promise<Outcome> {
   try {
-    await ingestWanted(deps, address, onProgress)
-    return false
+    return (await ingestWanted(deps, address, onProgress)) ? 'done' : 'turn over'
   } catch (error) {
     if (!(error instanceof PackMovedError || error instanceof ObjectGoneError)) throw error
     const outcome = await (error instanceof PackMovedError ? deps.readAll() : deps.restore())
     if (outcome.state !== 'read') throw error
-    return true
+    return 'moved'
   }
 }
 

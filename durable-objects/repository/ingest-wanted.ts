@@ -1,11 +1,11 @@
-import type { IngestPhase } from '../../git/graph/ingest-pack.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { MissingBaseError } from '../../git/pack/resolve-deltas.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
 import { openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
 import type { RepositoryAddress } from './answers.ts'
 import { brokenRefs, conflictingRefs } from './broken-refs.ts'
-import { type IngestDeps, ingestRecord } from './ingest-record.ts'
+import type { IngestDeps, TellStep } from './ingest-deps.ts'
+import { ingestRecord } from './ingest-record.ts'
 
 /**
  * Takes in every wanted pack, oldest first, since later ones may build on earlier ones; what turns out to build on one
@@ -13,44 +13,51 @@ import { type IngestDeps, ingestRecord } from './ingest-record.ts'
  * done, so that a run that is cut short has lost nothing but the pack it was at.
  *
  * @param onProgress is told lines for a person.
+ * @returns false if the turn is over before it is done
  * @throws {@link PackMovedError}, and what R2 and the PDS throw
  */
 export async function ingestWanted(
   deps: IngestDeps,
   address: RepositoryAddress,
   onProgress: (line: string) => void,
-): Promise<void> {
+): Promise<boolean> {
   const { store } = deps
-  let wanted = store.packs('wanted')
-  for (let isLastTry = false; wanted.length > 0; ) {
-    for (const [i, pack] of wanted.entries()) {
-      const label = wanted.length === 1 ? 'Mirroring' : `Mirroring pack ${i + 1}/${wanted.length}`
-      await ingestOrBreak(deps, address, pack, isLastTry, percentages(label, onProgress))
-      await deps.merge()
-    }
-    const left = store.packs('wanted')
-    isLastTry = left.length === wanted.length && left.every(({ id }, i) => id === wanted[i]!.id)
-    wanted = left
+  const total = store.packs('wanted').length
+  for (let done = 1, pack = store.nextWanted(); pack !== null; done++, pack = store.nextWanted()) {
+    // Something is done in each turn, so that there is an end.
+    if (done > 1 && deps.isTurnOver()) return false
+    const label = total === 1 ? 'Mirroring' : `Mirroring pack ${Math.min(done, total)}/${total}`
+    if (!(await ingestOrBreak(deps, address, pack, pack.isLastTry, percentages(label, onProgress)))) return false
+    const state = store.packState(pack.id)
+    if (state === 'wanted') store.leaveForOthers(pack.id)
+    else if (state !== 'broken' && !pack.isLastTry) store.tryLeftAgain()
+    await deps.merge()
   }
   await checkRefs(deps, address)
+  return true
 }
 
-/** Takes a pack in, leaves it wanted if others may have what it lacks, or notes that it cannot be read. */
+/**
+ * Takes a pack in, leaves it wanted if others may have what it lacks, or notes that it cannot be read.
+ *
+ * @returns false if the turn is over before it is done
+ */
 async function ingestOrBreak(
   deps: IngestDeps,
   address: RepositoryAddress,
   pack: ManifestPack,
   isLastTry: boolean,
-  onProgress: (phase: IngestPhase, done: number, total: number) => void,
-): Promise<void> {
+  onProgress: TellStep,
+): Promise<boolean> {
   try {
-    await ingestRecord(deps, address, pack, isLastTry, onProgress)
+    return await ingestRecord(deps, address, pack, isLastTry, onProgress)
   } catch (error) {
-    if (error instanceof MissingBaseError && !isLastTry) return
+    if (error instanceof MissingBaseError && !isLastTry) return true
     if (!(error instanceof PackError)) throw error
     // What cannot be read today cannot be read tomorrow either: a record and its blobs never change.
     deps.log('pack-broken', { did: address.did, rkey: address.rkey, pack: pack.id, reason: error.message })
     deps.store.breakPack(pack.id)
+    return true
   }
 }
 
@@ -66,13 +73,13 @@ async function checkRefs({ store, bucket, log }: IngestDeps, { did, rkey }: Repo
 }
 
 /** Lines for a person, one for each percent and not for each call. */
-function percentages(label: string, tell: (line: string) => void) {
+function percentages(label: string, tell: (line: string) => void): TellStep {
   let told = ''
-  return (phase: IngestPhase, done: number, total: number): void => {
+  return (step, done, total) => {
     const percent = Math.floor((100 * done) / Math.max(total, 1))
-    const step = `${label}: ${phase} objects ${percent}%`
-    if (step === told) return
-    told = step
-    tell(`${step} (${done}/${total})\r`)
+    const line = `${label}: ${step} ${percent}%`
+    if (line === told) return
+    told = line
+    tell(`${line} (${done}/${total})\r`)
   }
 }

@@ -15,7 +15,8 @@ export async function deleteLeftovers(
 ): Promise<void> {
   const isNeeded = (key: string) => {
     const id = packIdOf(key)
-    return ['wanted', 'ready'].includes(store.packState(id) ?? '') || store.merges.isSuperseded(id)
+    const isInUse = ['wanted', 'ready'].includes(store.packState(id) ?? '')
+    return isInUse || store.merges.isSuperseded(id) || store.splits.isPart(id)
   }
   await deleteObjects(bucket, address, ({ key, uploaded }) => {
     return uploaded.getTime() < now - LEFTOVER_AFTER && !isNeeded(key)

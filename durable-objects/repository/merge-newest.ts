@@ -1,4 +1,5 @@
-import { mergePacks } from '../../git/graph/merge-packs.ts'
+import { MemoryAccount, MemoryLimitError } from '../../git/bytes/memory-account.ts'
+import { type MergeTarget, mergePacks } from '../../git/graph/merge-packs.ts'
 import { PackGraph } from '../../git/graph/pack-graph.ts'
 import type { ObjectSource } from '../../git/object/object-source.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
@@ -7,7 +8,7 @@ import { ObjectTooLargeError, PackedObjects } from '../../git/pack/packed-object
 import type { ManifestPack } from '../../storage/manifest.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import type { ReadyPack } from '../../storage/mirror/pack-merges.ts'
-import { keepFiles, openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
+import { keepFiles, openPacks } from '../../storage/packs/open-packs.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import type { RepositoryAddress } from './answers.ts'
@@ -59,7 +60,8 @@ async function mergeOrSettle(
     if (!isReplaced) return false
     log('packs-merged', { did, rkey, merged: ids.length, ...pack, packs: older.length + 1 })
   } catch (error) {
-    if (!(error instanceof PackError || error instanceof ObjectTooLargeError)) throw error
+    const isOfThePacks = error instanceof PackError || error instanceof ObjectTooLargeError
+    if (!isOfThePacks && !(error instanceof MemoryLimitError)) throw error
     // It would fail the next time too, and the time after.
     log('merge-impossible', { did, rkey, packs: ids, reason: error.message })
     store.merges.settle(ids)
@@ -72,18 +74,38 @@ async function writeMerged(
   { did, rkey }: RepositoryAddress,
   merged: readonly ManifestPack[],
   older: readonly ManifestPack[],
-): Promise<ManifestPack> {
+): Promise<ManifestPack & { readonly peakBytes: number }> {
   const id = newId()
   const keys = packKeys(did, rkey, id)
-  const handles = await withGraphs(await openPacks(bucket, did, rkey, merged))
-  const upload = new PackUpload(bucket, keys.pack, { isReadBack: false })
+  const memory = new MemoryAccount()
+  const upload = memory.enter(new PackUpload(bucket, keys.pack, { isReadBack: false }))
+  const parts = await openPacks(bucket, did, rkey, merged)
+  for (const { data } of parts) memory.enter(data)
+  const openOlder = async () => {
+    const packs = await openPacks(bucket, did, rkey, older)
+    for (const { data } of packs) memory.enter(data)
+    return memory.enter(new PackedObjects(packs))
+  }
+  // An index that is written is kept for readers, as the isolate keeps them, and is not held by the merge any more.
+  let index: PackIndex | null = null
+  const target: MergeTarget = {
+    write: (chunk) => upload.write(chunk),
+    end: async () => {
+      await upload.complete()
+      memory.leave(upload)
+    },
+    index: async (file) => {
+      await bucket.put(keys.index, file)
+      index = new PackIndex(file)
+    },
+    graph: async (file) => {
+      await bucket.put(keys.graph, file)
+      keepFiles(keys, index!, new PackGraph(file))
+    },
+  }
   try {
-    const { size, objects, index, graph } = await mergePacks(handles, (chunk) => upload.write(chunk), {
-      older: whenAsked(async () => new PackedObjects(await openPacks(bucket, did, rkey, older))),
-    })
-    await Promise.all([upload.complete(), bucket.put(keys.index, index), bucket.put(keys.graph, graph)])
-    keepFiles(keys, new PackIndex(index), new PackGraph(graph))
-    return { id, size, objects }
+    const pack = await mergePacks(parts, target, { older: whenAsked(openOlder), memory })
+    return { id, ...pack, peakBytes: memory.peak }
   } catch (error) {
     await upload.abort()
     throw error

@@ -1,3 +1,6 @@
+import { REQUEST_MEMORY } from '../../git/bytes/memory-account.ts'
+import { MERGE_BYTES_PER_OBJECT } from '../../git/graph/merge-packs.ts'
+
 /** A pack as far as merging is concerned. */
 export interface MergeablePack {
   readonly objects: number
@@ -8,13 +11,19 @@ export interface MergeablePack {
 }
 
 export interface MergeLimits {
-  /** A merged pack's index and graph and those that it is made from are held in memory: some 150 bytes an object. */
+  /** Objects of the packs together: tables of them are held in memory. */
   readonly objects: number
   /** Bytes of a merged pack: it is copied in one alarm, in reads and parts that count as requests. */
   readonly bytes: number
 }
 
-export const MERGE_LIMITS: MergeLimits = { objects: 400_000, bytes: 2 * 1024 ** 3 }
+/** What a merge holds beside its tables of objects: external bases, and what is not worth counting. Bytes. */
+const MARGIN = 8 * 1024 * 1024
+
+export const MERGE_LIMITS: MergeLimits = {
+  objects: Math.floor((REQUEST_MEMORY - MARGIN) / MERGE_BYTES_PER_OBJECT),
+  bytes: 2 * 1024 ** 3,
+}
 
 /** Each pack is to be at least so many times as large, in objects, as the next newer one. */
 const FACTOR = 2

@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
+import type { RefSeq } from '../../atproto/account/landing.ts'
 import { TidClock } from '../../atproto/records/tid.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import type { ManifestRef } from '../../storage/manifest.ts'
@@ -19,6 +20,7 @@ import type {
 import { doChores, nextChore, retryChores } from './chores.ts'
 import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
+import { readIngestLimits } from './ingest-limits.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
 import { findLostPacks } from './lost-packs.ts'
 import { type MergeDeps, mergeMany } from './merge-newest.ts'
@@ -26,6 +28,11 @@ import { type ReadRange, readAccount } from './read-account.ts'
 
 /** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
 const RECHECK_AFTER = 30_000
+/**
+ * A mirror is filled in turns, of which each has a request or an alarm of its own: they have 5 minutes of CPU and 15 of
+ * time. What is begun is done after its end. Milliseconds.
+ */
+const TURN = 2 * 60_000
 /** How often R2 is looked through for what no row names: a push that was cut off leaves some. Milliseconds. */
 const SWEEP_INTERVAL = 24 * 60 * 60_000
 
@@ -39,6 +46,8 @@ export class Repository extends DurableObject<Environment> {
   #reading: Promise<ReadAccountOutcome> | null = null
   #restoring: Promise<ReadAccountOutcome> | null = null
   #ingesting: Promise<void> | null = null
+  /** The last of the pieces of work that hold large tables. */
+  #working: Promise<unknown> = Promise.resolve()
   /** When the account was last asked, whether or not it answered. */
   #askedAt = 0
   #choreFailures = 0
@@ -98,12 +107,18 @@ export class Repository extends DurableObject<Environment> {
     this.#store.setHead({
       ...address,
       record,
-      head: landed.head ?? head?.head ?? null,
+      head: (this.#knows(landed.headNeeds) ? landed.head : null) ?? head?.head ?? null,
       checkedAt: head?.checkedAt ?? Date.now(),
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
     this.ctx.waitUntil(this.#wakeForChores())
+  }
+
+  #knows(needs: readonly RefSeq[]): boolean {
+    if (needs.length === 0) return true
+    const known = new Map(this.#store.refs(needs.map(({ name }) => name)).map(({ state }) => [state.name, state.seq]))
+    return needs.every(({ name, seq }) => (known.get(name) ?? 0) >= seq)
   }
 
   override async alarm(): Promise<void> {
@@ -115,7 +130,7 @@ export class Repository extends DurableObject<Environment> {
 
   async #doChores(address: RepositoryAddress): Promise<void> {
     try {
-      await doChores(this.#mergeDeps(), address, Date.now())
+      await this.#alone(() => doChores(this.#mergeDeps(), address, Date.now()))
       this.#choreFailures = 0
       await this.#wakeForChores()
     } catch (error) {
@@ -125,8 +140,13 @@ export class Repository extends DurableObject<Environment> {
   }
 
   #mergeDeps(): MergeDeps {
-    const newId = () => mergedPackId(this.#tids.next(this.#store.newestPack() ?? undefined))
+    const newId = () => mergedPackId(this.#newTid())
     return { store: this.#store, bucket: this.env.PACKS, newId, log }
+  }
+
+  /** One that is newer than those of all packs. */
+  #newTid(): string {
+    return this.#tids.next(this.#store.newestPack() ?? undefined)
   }
 
   async #wakeForChores(): Promise<void> {
@@ -202,17 +222,30 @@ export class Repository extends DurableObject<Environment> {
   }
 
   #ingest(address: RepositoryAddress): Promise<void> {
-    this.#ingesting ??= this.#fill(address).finally(() => {
+    this.#ingesting ??= this.#alone(() => this.#fill(address)).finally(() => {
       this.#ingesting = null
     })
     return this.#ingesting
   }
 
+  /** One at a time: each has an account of memory of its own. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    const done = this.#working.then(work)
+    this.#working = done.catch(() => undefined)
+    return done
+  }
+
   async #fill(address: RepositoryAddress): Promise<void> {
+    // Should this be cut off, it goes on.
+    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
+    const end = Date.now() + TURN
     const deps = {
       store: this.#store,
       client: createPdsClient(this.env, address.pds),
       bucket: this.env.PACKS,
+      limits: readIngestLimits(this.env),
+      isTurnOver: () => Date.now() >= end,
+      newStem: () => this.#newTid(),
       log,
       merge: () => mergeMany(this.#mergeDeps(), address),
       readAll: () => this.#read(address, 'all'),
@@ -220,7 +253,7 @@ export class Repository extends DurableObject<Environment> {
       resumeLater: (pause: number) => this.#wakeAt(Date.now() + pause),
     }
     const last = await fillMirror(deps, address, (progress) => this.#followers.tell({ progress }))
-    this.#followers.tell(last)
+    if (last !== null) this.#followers.tell(last)
   }
 
   /** The record is gone: so is its mirror. */

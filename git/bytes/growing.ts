@@ -30,6 +30,17 @@ export class GrowingUint32 {
     this.#length = 0
   }
 
+  /** Leaves the first `length` values. */
+  truncate(length: number): void {
+    this.#length = Math.min(length, this.#length)
+  }
+
+  /** Leaves none, and gives the room back. */
+  letGo(): void {
+    this.#table = new Uint32Array(INITIAL_LENGTH)
+    this.#length = 0
+  }
+
   at(index: number): number {
     return this.#table[index]!
   }

@@ -11,6 +11,15 @@ export interface BufferHolder {
   letGo?(): void
 }
 
+/** Arrays that are held for as long as the holder is entered. Of views the whole buffer counts. */
+export class HeldArrays implements BufferHolder {
+  readonly heldBytes: number
+
+  constructor(...arrays: readonly ArrayBufferView[]) {
+    this.heldBytes = arrays.reduce((sum, { buffer }) => sum + buffer.byteLength, 0)
+  }
+}
+
 /** The work takes more memory than it may. */
 export class MemoryLimitError extends Error {
   override name = 'MemoryLimitError'
@@ -46,19 +55,30 @@ export class MemoryAccount {
     return this.#holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
   }
 
-  /** Enters a holder, for as long as the account lasts. @returns the holder */
+  /** Enters a holder, until it leaves or as long as the account lasts. @returns the holder */
   enter<T extends BufferHolder>(holder: T): T {
     this.#holders.push(holder)
     return holder
   }
 
-  /** Adds up what is held, and has caches let go where it is too much. @throws {@link MemoryLimitError} if it still is */
-  check(): void {
-    let held = this.held
+  /** Its buffers are given back, or somebody else answers for them. One that has not been entered makes no difference. */
+  leave(holder: BufferHolder): void {
+    const place = this.#holders.indexOf(holder)
+    if (place >= 0) this.#holders.splice(place, 1)
+  }
+
+  /**
+   * Adds up what is held, and has caches let go where it is too much.
+   *
+   * @param passing bytes that are about to be taken for a moment, beside what the holders hold
+   * @throws {@link MemoryLimitError} if it still is too much
+   */
+  check(passing = 0): void {
+    let held = this.held + passing
     for (const holder of this.#holders) {
       if (held <= this.#limit) break
       holder.letGo?.()
-      held = this.held
+      held = this.held + passing
     }
     this.#peak = Math.max(this.#peak, held)
     if (held > this.#limit) throw new MemoryLimitError(held, this.#limit)

@@ -68,6 +68,11 @@ export class OidTable {
     return this.#bytes.subarray(number * OID_BYTES, (number + 1) * OID_BYTES)
   }
 
+  /** The same as a view that a later `intern` may leave behind. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size * OID_BYTES)
+  }
+
   /** All raw ids in the order of their numbers. */
   bytes(): Uint8Array {
     return this.#bytes.slice(0, this.#size * OID_BYTES)

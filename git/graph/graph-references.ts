@@ -1,32 +1,52 @@
+import { GrowingUint32 } from '../bytes/growing.ts'
+import { NumberTable } from '../bytes/number-table.ts'
 import { OID_BYTES } from '../bytes/oid.ts'
-import type { EntryIds } from '../pack/entry-ids.ts'
+import type { ObjectNumbers } from './object-numbers.ts'
 import { EXTERNAL_REFERENCE } from './pack-graph.ts'
 
-/** Turns numbers of objects into references of a graph file (see PackGraph), and gathers those outside of the pack. */
+/**
+ * Turns numbers of objects into references of a graph file (see PackGraph), and gathers those outside of the pack. The
+ * pack has the entries from `start` to `end` of all that are numbered.
+ */
 export class GraphReferences {
-  readonly #ids: EntryIds
-  readonly #external: number[] = []
-  readonly #places = new Map<number, number>()
+  readonly #ids: ObjectNumbers
+  readonly #start: number
+  readonly #end: number
+  readonly #external = new GrowingUint32()
+  /** By number: the place in the list of external ones plus 1. */
+  readonly #places = new NumberTable(0)
 
-  constructor(ids: EntryIds) {
+  constructor(ids: ObjectNumbers, start: number, end: number) {
     this.#ids = ids
+    this.#start = start
+    this.#end = end
+  }
+
+  get heldBytes(): number {
+    return this.#external.heldBytes + this.#places.heldBytes
+  }
+
+  /** How many objects outside of the pack were referred to. */
+  get externals(): number {
+    return this.#external.length
   }
 
   to(number: number): number {
     const ordinal = this.#ids.ordinalOf(number)
-    if (ordinal >= 0) return ordinal
+    if (ordinal >= this.#start && ordinal < this.#end) return ordinal - this.#start
     let place = this.#places.get(number)
-    if (place === undefined) {
-      place = this.#external.push(number) - 1
+    if (place === 0) {
+      this.#external.push(number)
+      place = this.#external.length
       this.#places.set(number, place)
     }
-    return EXTERNAL_REFERENCE + place
+    return EXTERNAL_REFERENCE + place - 1
   }
 
-  /** Raw ids of the objects outside of the pack that were referred to. */
-  external(): Uint8Array {
-    const bytes = new Uint8Array(this.#external.length * OID_BYTES)
-    for (const [i, number] of this.#external.entries()) this.#ids.table.copy(number, bytes, i * OID_BYTES)
-    return bytes
+  /** Writes the raw ids of the objects outside of the pack that were referred to. */
+  copyExternal(target: Uint8Array): void {
+    for (let place = 0; place < this.#external.length; place++) {
+      this.#ids.copy(this.#external.at(place), target, place * OID_BYTES)
+    }
   }
 }

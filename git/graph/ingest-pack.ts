@@ -1,4 +1,4 @@
-import type { MemoryAccount } from '../bytes/memory-account.ts'
+import { HeldArrays, MemoryAccount } from '../bytes/memory-account.ts'
 import { type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
 import { checkTree } from '../object/check-tree.ts'
@@ -6,8 +6,9 @@ import { TREE } from '../object/object-type.ts'
 import { asPackError } from '../pack/as-pack-error.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { EntryIds } from '../pack/entry-ids.ts'
+import { indexScanned } from '../pack/index-scanned.ts'
 import { KeptDeltas } from '../pack/kept-deltas.ts'
-import { PackIndex, writePackIndex } from '../pack/pack-index.ts'
+import { PackIndex } from '../pack/pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from '../pack/pack-limits.ts'
 import { PackedObjects } from '../pack/packed-objects.ts'
 import { resolveDeltas } from '../pack/resolve-deltas.ts'
@@ -47,9 +48,9 @@ export interface IngestedPack {
   /** Hex of the trailer. */
   readonly checksum: string
   readonly thin: boolean
-  /** What the pack's objects need and nobody has. */
+  /** What the pack's objects need and nobody has: the first hundred. */
   readonly missing: readonly Oid[]
-  /** Objects that could not be read as what they claim to be, in words. Empty if `strict`. */
+  /** Objects that could not be read as what they claim to be, in words: the first hundreds. Empty if `strict`. */
   readonly malformed: readonly string[]
 }
 
@@ -77,13 +78,14 @@ export async function ingestPack(options: IngestOptions): Promise<IngestedPack> 
 
 async function ingest(options: IngestOptions): Promise<IngestedPack> {
   const limits = options.limits ?? PACK_LIMITS
+  const memory = options.memory ?? new MemoryAccount(Number.POSITIVE_INFINITY)
   const ids = new EntryIds()
   const links = new ObjectLinks(ids.table, new TreeChildren(ids.table, limits.keptTreeEntries))
   const deltas = new KeptDeltas(limits.keptDeltaBytes)
-  const { memory } = options
-  for (const holder of [ids, links, deltas]) memory?.enter(holder)
+  // Those whose caches are had again the soonest come first.
+  for (const holder of [deltas, links, ids]) memory.enter(holder)
   const report = (phase: IngestPhase, done: number, total: number) => {
-    memory?.check()
+    memory.check()
     options.onProgress?.(phase, done, total)
   }
   const visitor: ObjectVisitor = {
@@ -108,8 +110,9 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
     onProgress: (done, total) => report('receiving', done, total),
     limits,
-    ...(memory === undefined ? {} : { memory }),
+    memory,
   })
+  memory.enter(scan)
   const pack = await options.reopen()
   const store = options.known?.objects ?? null
   const resolved = await resolveDeltas({
@@ -121,29 +124,26 @@ async function ingest(options: IngestOptions): Promise<IngestedPack> {
     visitor,
     onProgress: (done, total) => report('resolving', done, total),
     limits,
-    ...(memory === undefined ? {} : { memory }),
+    memory,
   })
-  const index = writePackIndex({
-    ...resolved,
-    packSize: scan.size,
-    offsets: scan.offsets,
-    oids: ids.packed(scan.entries),
-  })
-  const graph = await buildGraph({
-    links,
-    ids,
-    types: resolved.types,
-    objects: new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }),
-    known: options.known,
-    ...(memory === undefined ? {} : { memory }),
-  })
+  memory.leave(deltas)
+  const { entries, size, checksum } = scan
+  const index = indexScanned(scan, resolved, ids, size, memory)
+  memory.leave(scan)
+  const written = memory.enter(new HeldArrays(index, resolved.types))
+  const objects = memory.enter(new PackedObjects([{ index: new PackIndex(index), data: pack }], { bases: store }))
+  const graph = await buildGraph({ links, ids, types: resolved.types, objects, known: options.known, memory })
   if (options.strict && graph.mistyped.length > 0) throw new ForbiddenObjectError(graph.mistyped[0]!)
+  memory.enter(graph)
+  const file = graph.write()
+  for (const holder of [graph, objects, links, ids, written]) memory.leave(holder)
+  memory.enter(new HeldArrays(index, file))
   return {
     index,
-    graph: graph.file,
-    size: scan.size,
-    objects: scan.entries,
-    checksum: scan.checksum,
+    graph: file,
+    size,
+    objects: entries,
+    checksum,
     thin: resolved.external.length > 0,
     missing: graph.missing,
     malformed: [...links.malformed, ...graph.mistyped],

@@ -1,66 +1,124 @@
 import { GrowingUint32 } from '../bytes/growing.ts'
+import type { BufferHolder, MemoryAccount } from '../bytes/memory-account.ts'
 import { OidTable } from '../bytes/oid-table.ts'
 import type { MergePlan } from '../pack/merge-plan.ts'
-import { EXTERNAL_REFERENCE, type PackGraph, writePackGraph } from './pack-graph.ts'
+import { createPackGraph, EXTERNAL_REFERENCE, type PackGraph, packGraphBytes } from './pack-graph.ts'
 
 /**
  * The graph file of a merged pack, from the graphs of the packs that it was merged from, in the plan's order. Lists
  * stay as they are: they depend on the commits alone, and only what names an object is renumbered.
+ *
+ * @param memory where the buffers held are entered
  */
-export function mergeGraphs(plan: MergePlan, graphs: readonly PackGraph[]): Uint8Array {
-  const external = new OidTable()
-  const times: number[] = []
-  const ordinals = new GrowingUint32()
-  const trees = new GrowingUint32()
-  const generations = new GrowingUint32()
-  const parentEnds = new GrowingUint32()
-  const parents = new GrowingUint32()
-  const objectEnds = new GrowingUint32()
-  const objects = new GrowingUint32()
-  const tagOrdinals = new GrowingUint32()
-  const tagTargets = new GrowingUint32()
-  const tagTypes = new GrowingUint32()
-  const missing = new Set<number>()
-  for (const [pack, graph] of graphs.entries()) {
-    const merged = plan.selection[pack]!
-    const references = new References(plan, pack, graph, external)
-    for (let commit = 0; commit < graph.commits; commit++) {
-      const ordinal = graph.ordinals[commit]!
-      if (!merged.has(ordinal)) continue
-      times.push(graph.times[commit]!)
-      ordinals.push(plan.ordinal(pack, ordinal))
-      trees.push(references.to(graph.trees[commit]!))
-      generations.push(graph.generations[commit]!)
-      for (const parent of graph.parents(commit)) parents.push(references.to(parent))
-      parentEnds.push(parents.length)
-      for (const object of graph.objects(commit)) objects.push(references.to(object))
-      objectEnds.push(objects.length)
-    }
-    for (let tag = 0; tag < graph.tags; tag++) {
-      const ordinal = graph.tagOrdinals[tag]!
-      if (!merged.has(ordinal)) continue
-      tagOrdinals.push(plan.ordinal(pack, ordinal))
-      tagTargets.push(references.to(graph.tagTargets[tag]!))
-      tagTypes.push(graph.tagType(tag))
-    }
-    // One that has come meanwhile stays in the list: the commits that need it do not list it.
-    for (const reference of graph.missing) missing.add(references.to(reference))
+export function mergeGraphs(plan: MergePlan, graphs: readonly PackGraph[], memory?: MemoryAccount): Uint8Array {
+  const merger = new GraphMerger(plan, graphs)
+  memory?.enter(merger)
+  try {
+    return merger.merge(memory)
+  } finally {
+    memory?.leave(merger)
   }
-  return writePackGraph({
-    times: Float64Array.from(times),
-    ordinals: ordinals.view(),
-    trees: trees.view(),
-    generations: generations.view(),
-    parentEnds: parentEnds.view(),
-    parents: parents.view(),
-    objectEnds: objectEnds.view(),
-    objects: objects.view(),
-    tagOrdinals: tagOrdinals.view(),
-    tagTargets: tagTargets.view(),
-    tagTypes: tagTypes.view(),
-    missing: Uint32Array.from(missing),
-    external: external.bytes(),
-  })
+}
+
+/** Goes over the graphs twice: to count and to number what is external, and to write. */
+class GraphMerger implements BufferHolder {
+  readonly #plan: MergePlan
+  readonly #graphs: readonly PackGraph[]
+  readonly #external = new OidTable()
+  readonly #references: readonly References[]
+  readonly #missing = new GrowingUint32()
+
+  constructor(plan: MergePlan, graphs: readonly PackGraph[]) {
+    this.#plan = plan
+    this.#graphs = graphs
+    this.#references = graphs.map((graph, pack) => new References(plan, pack, graph, this.#external))
+  }
+
+  get heldBytes(): number {
+    const own = this.#external.heldBytes + this.#missing.heldBytes
+    return this.#references.reduce((sum, { heldBytes }) => sum + heldBytes, own)
+  }
+
+  merge(memory: MemoryAccount | undefined): Uint8Array {
+    const counts = this.#count()
+    memory?.check(packGraphBytes(counts))
+    const { file, tables } = createPackGraph(counts)
+    let commit = 0
+    let parent = 0
+    let object = 0
+    let tag = 0
+    for (const [pack, graph] of this.#graphs.entries()) {
+      const references = this.#references[pack]!
+      for (const local of this.#commits(pack)) {
+        tables.times[commit] = graph.times[local]!
+        tables.ordinals[commit] = this.#plan.ordinal(pack, graph.ordinals[local]!)
+        tables.trees[commit] = references.to(graph.trees[local]!)
+        tables.generations[commit] = graph.generations[local]!
+        for (const reference of graph.parents(local)) tables.parents[parent++] = references.to(reference)
+        tables.parentEnds[commit] = parent
+        for (const reference of graph.objects(local)) tables.objects[object++] = references.to(reference)
+        tables.objectEnds[commit] = object
+        commit++
+      }
+      for (const local of this.#tags(pack)) {
+        tables.tagOrdinals[tag] = this.#plan.ordinal(pack, graph.tagOrdinals[local]!)
+        tables.tagTargets[tag] = references.to(graph.tagTargets[local]!)
+        tables.tagTypes[tag] = graph.tagType(local)
+        tag++
+      }
+    }
+    tables.missing.set(this.#missing.view())
+    tables.external.set(this.#external.view())
+    return file
+  }
+
+  #count() {
+    let commits = 0
+    let parents = 0
+    let objects = 0
+    let tags = 0
+    for (const [pack, graph] of this.#graphs.entries()) {
+      const references = this.#references[pack]!
+      for (const local of this.#commits(pack)) {
+        commits++
+        references.to(graph.trees[local]!)
+        for (const reference of graph.parents(local)) references.to(reference)
+        for (const reference of graph.objects(local)) references.to(reference)
+        parents += graph.parents(local).length
+        objects += graph.objects(local).length
+      }
+      for (const local of this.#tags(pack)) {
+        tags++
+        references.to(graph.tagTargets[local]!)
+      }
+      // One that has come meanwhile stays in the list: the commits that need it do not list it.
+      for (const reference of graph.missing) this.#missing.push(references.to(reference))
+    }
+    this.#sortMissing()
+    return { commits, parents, objects, tags, missing: this.#missing.length, external: this.#external.size }
+  }
+
+  /** Each once. */
+  #sortMissing(): void {
+    const sorted = this.#missing.view().sort()
+    let length = 0
+    for (const [i, reference] of sorted.entries())
+      if (i === 0 || reference !== sorted[i - 1]) sorted[length++] = reference
+    this.#missing.truncate(length)
+  }
+
+  /** Those commits of a pack's graph that go into the merged one. */
+  *#commits(pack: number): Generator<number, void, undefined> {
+    const { commits, ordinals } = this.#graphs[pack]!
+    const merged = this.#plan.selection[pack]!
+    for (let commit = 0; commit < commits; commit++) if (merged.has(ordinals[commit]!)) yield commit
+  }
+
+  *#tags(pack: number): Generator<number, void, undefined> {
+    const { tags, tagOrdinals } = this.#graphs[pack]!
+    const merged = this.#plan.selection[pack]!
+    for (let tag = 0; tag < tags; tag++) if (merged.has(tagOrdinals[tag]!)) yield tag
+  }
 }
 
 const UNKNOWN = 0xffffffff
@@ -80,6 +138,10 @@ class References {
     this.#graph = graph
     this.#external = external
     this.#places = new Uint32Array(graph.externals).fill(UNKNOWN)
+  }
+
+  get heldBytes(): number {
+    return this.#places.byteLength
   }
 
   to(reference: number): number {

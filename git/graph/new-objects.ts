@@ -25,16 +25,16 @@ export class NewObjects {
   #compared = 0
 
   /** @param list is given each new object of a comparison once. */
-  get heldBytes(): number {
-    return this.#old.heldBytes + this.#listed.heldBytes + this.#met.heldBytes
-  }
-
   constructor(trees: TreeLoader, numbers: number, list: (number: number, isTree: boolean) => void) {
     this.#trees = trees
     this.#list = list
     this.#old = new NumberTable(numbers)
     this.#listed = new NumberTable(numbers)
     this.#met = new NumberTable(numbers)
+  }
+
+  get heldBytes(): number {
+    return this.#old.heldBytes + this.#listed.heldBytes + this.#met.heldBytes
   }
 
   /**

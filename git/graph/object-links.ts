@@ -1,16 +1,18 @@
 import { GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
 import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
-import type { OidTable } from '../bytes/oid-table.ts'
 import { type CommitLinkVisitor, readCommitLinks } from '../object/commit-links.ts'
 import { MalformedObjectError } from '../object/malformed-object-error.ts'
 import { COMMIT, type ObjectType, TAG, TREE } from '../object/object-type.ts'
 import { parseSignature } from '../object/signature.ts'
 import { parseTag } from '../object/tag.ts'
 import { PackError } from '../pack/entry-header.ts'
+import type { IdNumbers } from './object-numbers.ts'
 import type { TreeChildren } from './tree-children.ts'
 
 /** Parents of all commits of a pack together. A few bytes of deltas can make millions. */
 const PARENT_LIMIT = 8_000_000
+/** Faults that are told of: a stranger's pack may have one in each object. */
+export const TOLD_FAULTS = 100
 
 /** The commits that passed by, in that order. Ids are numbers in the table. */
 export class CommitTable {
@@ -75,15 +77,15 @@ export class ObjectLinks {
   readonly commits = new CommitTable()
   readonly tags = new TagTable()
   readonly trees: TreeChildren
-  /** Objects that do not have the form of their type, in words. */
+  /** Objects that do not have the form of their type, in words: the first {@link TOLD_FAULTS}. */
   readonly malformed: string[] = []
-  readonly #ids: OidTable
+  readonly #ids: IdNumbers
   /** Of the commit that is being read. */
   #tree = 0
   readonly #parents = new GrowingUint32()
   readonly #visitor: CommitLinkVisitor
 
-  constructor(ids: OidTable, trees: TreeChildren) {
+  constructor(ids: IdNumbers, trees: TreeChildren) {
     this.#ids = ids
     this.#visitor = {
       tree: (oid) => {
@@ -100,6 +102,11 @@ export class ObjectLinks {
     return commits.heldBytes + ofTags + trees.heldBytes
   }
 
+  /** Trees are read again where they are needed. */
+  letGo(): void {
+    this.trees.letGo()
+  }
+
   /** Takes in one object. `bytes` is not kept. @throws {@link PackError} where there are too many links. */
   add(ordinal: number, type: ObjectType, oid: Uint8Array, bytes: Uint8Array): void {
     try {
@@ -108,7 +115,7 @@ export class ObjectLinks {
       else if (type === TAG) this.#addTag(ordinal, bytes)
     } catch (error) {
       if (!(error instanceof MalformedObjectError)) throw error
-      this.malformed.push(`${oidFromBytes(oid)}: ${error.message}`)
+      if (this.malformed.length < TOLD_FAULTS) this.malformed.push(`${oidFromBytes(oid)}: ${error.message}`)
     }
   }
 

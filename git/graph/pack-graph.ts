@@ -126,7 +126,17 @@ export class PackGraph {
   }
 }
 
-/** What {@link writePackGraph} is given: the tables of the file. */
+/** How many values each table of a graph file has. */
+export interface PackGraphCounts {
+  readonly commits: number
+  readonly parents: number
+  readonly objects: number
+  readonly tags: number
+  readonly missing: number
+  readonly external: number
+}
+
+/** The tables of a graph file, to be filled in. */
 export interface PackGraphTables {
   readonly times: Float64Array
   readonly ordinals: Uint32Array
@@ -143,39 +153,49 @@ export interface PackGraphTables {
   readonly external: Uint8Array
 }
 
-export function writePackGraph(tables: PackGraphTables): Uint8Array {
-  const words = [
-    tables.ordinals,
-    tables.trees,
-    tables.generations,
-    tables.parentEnds,
-    tables.parents,
-    tables.objectEnds,
-    tables.objects,
-    tables.tagOrdinals,
-    tables.tagTargets,
-    tables.tagTypes,
-    tables.missing,
-  ]
-  const length = words.reduce((sum, table) => sum + table.byteLength, PACK_GRAPH_HEADER_BYTES + tables.times.byteLength)
-  const file = new Uint8Array(length + tables.external.length)
+/** Bytes of a graph file. */
+export function packGraphBytes({ commits, parents, objects, tags, missing, external }: PackGraphCounts): number {
+  const words = 5 * commits + parents + objects + 3 * tags + missing
+  return PACK_GRAPH_HEADER_BYTES + 8 * commits + 4 * words + OID_BYTES * external
+}
+
+/** A graph file that is complete once its tables are filled in. */
+export function createPackGraph(counts: PackGraphCounts): {
+  readonly file: Uint8Array
+  readonly tables: PackGraphTables
+} {
+  const { commits, parents, objects, tags, missing, external } = counts
+  const file = new Uint8Array(packGraphBytes(counts))
   new Uint32Array(file.buffer, 0, PACK_GRAPH_HEADER_BYTES / 4).set([
     PACK_GRAPH_MAGIC,
     PACK_GRAPH_VERSION,
-    tables.ordinals.length,
-    tables.parents.length,
-    tables.objects.length,
-    tables.external.length / OID_BYTES,
-    tables.tagOrdinals.length,
-    tables.missing.length,
+    commits,
+    parents,
+    objects,
+    external,
+    tags,
+    missing,
   ])
-  let at = PACK_GRAPH_HEADER_BYTES
-  new Float64Array(file.buffer, at, tables.times.length).set(tables.times)
-  at += tables.times.byteLength
-  for (const table of words) {
-    new Uint32Array(file.buffer, at, table.length).set(table)
+  const times = new Float64Array(file.buffer, PACK_GRAPH_HEADER_BYTES, commits)
+  let at = PACK_GRAPH_HEADER_BYTES + times.byteLength
+  const takeWords = (length: number) => {
+    const table = new Uint32Array(file.buffer, at, length)
     at += table.byteLength
+    return table
   }
-  file.set(tables.external, at)
-  return file
+  // Evaluated in the order in which they lie in the file.
+  const words = {
+    ordinals: takeWords(commits),
+    trees: takeWords(commits),
+    generations: takeWords(commits),
+    parentEnds: takeWords(commits),
+    parents: takeWords(parents),
+    objectEnds: takeWords(commits),
+    objects: takeWords(objects),
+    tagOrdinals: takeWords(tags),
+    tagTargets: takeWords(tags),
+    tagTypes: takeWords(tags),
+    missing: takeWords(missing),
+  }
+  return { file, tables: { times, ...words, external: file.subarray(at) } }
 }

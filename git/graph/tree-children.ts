@@ -1,8 +1,8 @@
 import { ByteCache } from '../bytes/byte-cache.ts'
 import { GrowingUint32 } from '../bytes/growing.ts'
-import type { OidTable } from '../bytes/oid-table.ts'
 import { isDirectory, isGitlink } from '../object/file-mode.ts'
 import { TreeReader } from '../object/tree.ts'
+import type { IdNumbers } from './object-numbers.ts'
 
 /** Set in a tree's children where the child is a tree itself. */
 const IS_TREE = 0x80000000
@@ -15,8 +15,8 @@ const REREAD_BYTES = 8 * 1024 * 1024
 
 /** The children of trees by number: numbers of their ids, see {@link childNumber} and {@link childIsTree}. */
 export class TreeChildren {
-  readonly #ids: OidTable
-  readonly #limit: number
+  readonly #ids: IdNumbers
+  #limit: number
   readonly #chunks: Uint32Array[] = []
   #used = CHUNK
   #kept = 0
@@ -27,7 +27,7 @@ export class TreeChildren {
   #scratch = new Uint32Array(1024)
 
   /** @param kept how many children to keep for good. A history may have hundreds of millions. */
-  constructor(ids: OidTable, kept: number) {
+  constructor(ids: IdNumbers, kept: number) {
     this.#ids = ids
     this.#limit = kept
   }
@@ -36,6 +36,16 @@ export class TreeChildren {
     const chunks = this.#chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const tables = this.#places.heldBytes + this.#counts.heldBytes + this.#scratch.byteLength
     return chunks + tables + this.#reread.held
+  }
+
+  /** Keeps none for good any more: trees can be read again. */
+  letGo(): void {
+    this.#limit = 0
+    this.#chunks.length = 0
+    this.#used = CHUNK
+    this.#places.letGo()
+    this.#counts.letGo()
+    this.#reread.clear()
   }
 
   /** The children of a tree, as a view that lasts until the next call of another method; null if they are not at hand. */
@@ -50,7 +60,7 @@ export class TreeChildren {
   add(tree: number, bytes: Uint8Array): void {
     if (tree < this.#places.length && this.#places.at(tree) !== 0) return
     const children = this.#read(bytes)
-    if (this.#kept + children.length > this.#limit) return
+    if (this.#limit === 0 || this.#kept + children.length > this.#limit) return
     if (this.#used >= CHUNK || this.#used + children.length > CHUNK) {
       this.#chunks.push(new Uint32Array(Math.max(CHUNK, children.length)))
       this.#used = 0

@@ -1,7 +1,7 @@
 import { MalformedObjectError } from '../object/malformed-object-error.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { TREE } from '../object/object-type.ts'
-import type { EntryIds } from '../pack/entry-ids.ts'
+import type { ObjectNumbers } from './object-numbers.ts'
 import type { TreeChildren } from './tree-children.ts'
 
 const NOTHING = new Uint32Array(0)
@@ -11,14 +11,14 @@ const READS_AT_ONCE = 6
 /** The children of trees by number, wherever the trees are: at hand, in the pack, or in the store. */
 export class TreeLoader {
   readonly #trees: TreeChildren
-  readonly #ids: EntryIds
+  readonly #ids: ObjectNumbers
   readonly #pack: ObjectSource
   readonly #store: ObjectSource | null
   /** Trees that are nowhere, or no trees. */
   readonly #unreadable = new Set<number>()
 
   /** @param pack the pack's own objects, for trees whose children did not stay. */
-  constructor(trees: TreeChildren, ids: EntryIds, pack: ObjectSource, store: ObjectSource | null) {
+  constructor(trees: TreeChildren, ids: ObjectNumbers, pack: ObjectSource, store: ObjectSource | null) {
     this.#trees = trees
     this.#ids = ids
     this.#pack = pack
@@ -33,7 +33,7 @@ export class TreeLoader {
   /** Reads a tree's children. None if it is nowhere: whoever needs the tree itself misses it. */
   async load(tree: number): Promise<Uint32Array> {
     const source = this.#ids.ordinalOf(tree) >= 0 ? this.#pack : this.#store
-    const object = (await source?.read(this.#ids.table.oidAt(tree))) ?? null
+    const object = (await source?.read(this.#ids.oidAt(tree))) ?? null
     if (object?.type === TREE) {
       try {
         return this.#trees.addReread(tree, object.bytes)

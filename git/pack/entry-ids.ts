@@ -1,5 +1,5 @@
 import { GrowingUint32 } from '../bytes/growing.ts'
-import { OID_BYTES } from '../bytes/oid.ts'
+import type { Oid } from '../bytes/oid.ts'
 import { OidTable } from '../bytes/oid-table.ts'
 
 const NONE = 0xffffffff
@@ -22,6 +22,23 @@ export class EntryIds {
     if (ordinal < this.#ordinals.at(number)) this.#ordinals.set(number, ordinal)
   }
 
+  /** How many ids have numbers. */
+  get size(): number {
+    return this.table.size
+  }
+
+  intern(bytes: Uint8Array, at = 0): number {
+    return this.table.intern(bytes, at)
+  }
+
+  oidAt(number: number): Oid {
+    return this.table.oidAt(number)
+  }
+
+  copy(number: number, target: Uint8Array, at: number): void {
+    this.table.copy(number, target, at)
+  }
+
   /** The table's number of the entry's id. */
   numberOf(ordinal: number): number {
     return this.#numbers.at(ordinal)
@@ -39,12 +56,8 @@ export class EntryIds {
     return ordinal === NONE ? -1 : ordinal
   }
 
-  /** 20 bytes an entry, in pack order. */
-  packed(entries: number): Uint8Array {
-    const oids = new Uint8Array(entries * OID_BYTES)
-    for (let ordinal = 0; ordinal < entries; ordinal++) {
-      this.table.copy(this.numberOf(ordinal), oids, ordinal * OID_BYTES)
-    }
-    return oids
+  /** By entry: the number of its id. As a view that a later `set` may leave behind. */
+  get numbers(): Uint32Array {
+    return this.#numbers.view()
   }
 }

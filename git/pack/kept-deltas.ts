@@ -28,7 +28,7 @@ export class KeptDeltas {
     this.#budget = 0
     this.#chunks.length = 0
     this.#used = CHUNK_BYTES
-    this.#places.clear()
+    this.#places.letGo()
   }
 
   /** Keeps a copy of an entry's delta while there is room: the first that come, for all are needed once. */

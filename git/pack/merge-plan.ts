@@ -43,6 +43,12 @@ export class MergePlan implements SendModes {
     this.entries = entries
   }
 
+  /** Of the ordinals, the selection and the external bases. */
+  get heldBytes(): number {
+    const ordinals = this.#ordinals.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    return ordinals + Math.ceil(ordinals / 32) + this.#external.heldBytes
+  }
+
   /** The ordinal in the merged pack of the object whose raw id is at `at` of `oid`, or -1 if no pack has it. */
   find(oid: Uint8Array, at = 0): number {
     const place = findPlace(this.packs, oid, at)

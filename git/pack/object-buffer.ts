@@ -16,6 +16,11 @@ export class ObjectBuffer {
     return this.#buffer.byteLength
   }
 
+  /** Goes back to little room. Views of before are good no more. */
+  letGo(): void {
+    if (this.#buffer.length > INITIAL_BYTES) this.#buffer = new Uint8Array(INITIAL_BYTES)
+  }
+
   /** A view of `size` bytes, with what the last object left in them. It is good until the next call. */
   take(size: number): Uint8Array {
     if (size > this.capacity) this.#buffer = new Uint8Array(OBJECT_HEADER_ROOM + size)

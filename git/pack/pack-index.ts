@@ -166,24 +166,35 @@ export interface PackIndexTables {
   /** As in the file. */
   readonly bases: Uint32Array
   readonly types: Uint8Array
-  /** 20 bytes an entry. */
+  /** Raw ids, 20 bytes each. */
   readonly oids: Uint8Array
+  /** By entry: the place of its id in `oids`. Default: that of the entry. */
+  readonly numbers?: Uint32Array
   /** 20 bytes a base outside of the pack. */
   readonly external: Uint8Array
 }
 
+/** What {@link writePackIndex} takes at most, in bytes, beside what it is given: the file, and 4 an entry to sort them. */
+export function indexingBytes({ types, external }: Pick<PackIndexTables, 'types' | 'external'>): number {
+  return planLayout(types.length, types.length, external.length / OID_BYTES).byteLength + 4 * types.length
+}
+
+/** Says in an index file that the entries start elsewhere, in the same order. @param offsets entries + 1 of them */
+export function placeEntries(file: Uint8Array, offsets: Float64Array, packSize: number): void {
+  const layout = readLayout(file)
+  new Float64Array(file.buffer, file.byteOffset + layout.offsets, layout.entries + 1).set(offsets)
+  new DataView(file.buffer, file.byteOffset).setFloat64(24, packSize, true)
+}
+
 /** Writes the index of a pack; an id that occurs twice is listed once, at its first entry. */
 export function writePackIndex(tables: PackIndexTables): Uint8Array {
+  const { oids } = tables
   const entries = tables.types.length
-  const byId = sortByOid(tables.oids, entries)
-  const ranks = new Uint32Array(entries)
+  const oidAt = oidPlaces(tables)
+  const byId = sortByOid(oids, oidAt, entries)
+  const repeats = (i: number) => i > 0 && compareOids(oids, oidAt(byId[i - 1]!), oids, oidAt(byId[i]!)) === 0
   let ids = 0
-  for (let i = 0; i < entries; i++) {
-    const entry = byId[i]!
-    const repeats = i > 0 && compareOids(tables.oids, byId[i - 1]! * OID_BYTES, tables.oids, entry * OID_BYTES) === 0
-    if (!repeats) byId[ids++] = entry
-    ranks[entry] = ids - 1
-  }
+  for (let i = 0; i < entries; i++) if (!repeats(i)) ids++
   const layout = planLayout(entries, ids, tables.external.length / OID_BYTES)
   const file = new Uint8Array(layout.byteLength)
   const header = new DataView(file.buffer)
@@ -196,13 +207,19 @@ export function writePackIndex(tables: PackIndexTables): Uint8Array {
   new Float64Array(file.buffer, layout.offsets, entries + 1).set(tables.offsets)
   new Uint32Array(file.buffer, layout.sizes, entries).set(tables.sizes)
   new Uint32Array(file.buffer, layout.bases, entries).set(tables.bases)
-  new Uint32Array(file.buffer, layout.ranks, entries).set(ranks)
-  new Uint32Array(file.buffer, layout.ordinals, ids).set(byId.subarray(0, ids))
+  const ranks = new Uint32Array(file.buffer, layout.ranks, entries)
+  const ordinals = new Uint32Array(file.buffer, layout.ordinals, ids)
   const fanout = new Uint32Array(file.buffer, layout.fanout, FANOUT)
-  for (let i = 0; i < ids; i++) {
-    const at = byId[i]! * OID_BYTES
-    file.set(tables.oids.subarray(at, at + OID_BYTES), layout.oids + i * OID_BYTES)
-    fanout[tables.oids[at]!]!++
+  let rank = -1
+  for (let i = 0; i < entries; i++) {
+    const entry = byId[i]!
+    if (!repeats(i)) {
+      const at = oidAt(entry)
+      ordinals[++rank] = entry
+      file.set(oids.subarray(at, at + OID_BYTES), layout.oids + rank * OID_BYTES)
+      fanout[oids[at]!]!++
+    }
+    ranks[entry] = rank
   }
   for (let byte = 1; byte < FANOUT; byte++) fanout[byte]! += fanout[byte - 1]!
   file.set(tables.external, layout.external)
@@ -210,9 +227,14 @@ export function writePackIndex(tables: PackIndexTables): Uint8Array {
   return file
 }
 
+/** Where the id of each entry starts in `oids`. */
+function oidPlaces({ numbers }: PackIndexTables): (entry: number) => number {
+  return numbers === undefined ? (entry) => entry * OID_BYTES : (entry) => numbers[entry]! * OID_BYTES
+}
+
 /** Entry numbers in the order of their ids, then of their place: a radix sort on the first two bytes, then by comparison. */
-function sortByOid(oids: Uint8Array, entries: number): Uint32Array {
-  const prefixOf = (entry: number) => (oids[entry * OID_BYTES]! << 8) | oids[entry * OID_BYTES + 1]!
+function sortByOid(oids: Uint8Array, oidAt: (entry: number) => number, entries: number): Uint32Array {
+  const prefixOf = (entry: number) => (oids[oidAt(entry)]! << 8) | oids[oidAt(entry) + 1]!
   const ends = new Uint32Array(65536 + 1)
   for (let entry = 0; entry < entries; entry++) ends[prefixOf(entry) + 1]!++
   for (let prefix = 0; prefix < 65536; prefix++) ends[prefix + 1]! += ends[prefix]!
@@ -222,7 +244,7 @@ function sortByOid(oids: Uint8Array, entries: number): Uint32Array {
   for (let prefix = 0; prefix < 65536; prefix++) {
     const [start, end] = [ends[prefix]!, ends[prefix + 1]!]
     if (end - start < 2) continue
-    sorted.subarray(start, end).sort((a, b) => compareOids(oids, a * OID_BYTES, oids, b * OID_BYTES) || a - b)
+    sorted.subarray(start, end).sort((a, b) => compareOids(oids, oidAt(a), oids, oidAt(b)) || a - b)
   }
   return sorted
 }

@@ -24,8 +24,10 @@ export class PackInput {
   #hashed = 0
   #ended = false
 
-  constructor(chunks: AsyncIterable<Uint8Array>) {
+  /** @param origin where in the pack the chunks begin, in bytes */
+  constructor(chunks: AsyncIterable<Uint8Array>, origin = 0) {
     this.#chunks = chunks[Symbol.asyncIterator]()
+    this.#origin = origin
   }
 
   /** Where `start` lies in the pack, in bytes. */

@@ -2,7 +2,7 @@ import type { ByteRange } from '../bytes/range.ts'
 
 /** One part: large enough that what each costs does not count, small enough to hold several. */
 const READ_BYTES = 1024 * 1024
-/** Spans that are read at once, at most: a Worker may have six connections, and the client is one. */
+/** Spans that are read at once, at most: a Worker may have six connections, and one puts the answer into the cache. */
 const SPANS_UNDER_WAY = 4
 const NOTHING = new Uint8Array(0)
 
@@ -85,7 +85,10 @@ class SpanReader {
     const coming = this.#coming
     this.#at += this.heldBytes
     if (!this.isAtEnd) this.#coming = this.#ask()
-    return { offset, bytes: await coming }
+    const bytes = await coming
+    // The last piece is there; nobody will ask the generator for an end.
+    if (this.isAtEnd) this.close()
+    return { offset, bytes }
   }
 
   close(): void {

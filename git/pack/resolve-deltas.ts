@@ -1,4 +1,5 @@
 import { ByteCache } from '../bytes/byte-cache.ts'
+import { GrowingBytes } from '../bytes/growing.ts'
 import type { MemoryAccount } from '../bytes/memory-account.ts'
 import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
 import type { ByteRange } from '../bytes/range.ts'
@@ -13,12 +14,15 @@ import { ObjectBuffer } from './object-buffer.ts'
 import { EXTERNAL_BASE } from './pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
 import { ObjectTooLargeError } from './packed-objects.ts'
-import { BASE_BY_ID, type ObjectVisitor, type PackScan } from './scan-pack.ts'
+import { BASE_BY_ID, type ObjectVisitor, type ScannedEntries } from './scan-pack.ts'
 
 const NONE = -1
+/** Bases asked of the store at once, and of how many bytes together, about. */
+const READS_AT_ONCE = 16
+const READ_AHEAD_BYTES = 4 * 1024 * 1024
 
 export interface ResolveOptions {
-  readonly scan: PackScan
+  readonly scan: ScannedEntries
   /** Ids of the whole entries; those of the deltas are added. */
   readonly ids: EntryIds
   /** The pack's bytes, read again for bases and for deltas that were not kept. */
@@ -49,8 +53,8 @@ export class MissingBaseError extends PackError {
   override name = 'MissingBaseError'
   readonly oid: Oid
 
-  constructor(oid: Oid) {
-    super(`the base ${oid} of a delta is missing`)
+  constructor(oid: Oid, where = 'is missing') {
+    super(`the base ${oid} of a delta ${where}`)
     this.oid = oid
   }
 }
@@ -64,7 +68,11 @@ export class MissingBaseError extends PackError {
 export async function resolveDeltas(options: ResolveOptions): Promise<ResolvedPack> {
   const resolver = new DeltaResolver(options)
   options.memory?.enter(resolver)
-  return resolver.resolve()
+  try {
+    return await resolver.resolve()
+  } finally {
+    options.memory?.leave(resolver)
+  }
 }
 
 class DeltaResolver {
@@ -80,7 +88,9 @@ class DeltaResolver {
   readonly #waiting: Int32Array
   readonly #objects: ByteCache
   readonly #result = new ObjectBuffer()
-  readonly #external: { oid: Uint8Array; type: ObjectType }[] = []
+  /** Bases that the store has: their raw ids, and their types. */
+  readonly #external = new GrowingBytes()
+  readonly #externalTypes: ObjectType[] = []
   readonly #deltas: number
   #done = 0
   #unfolded = 0
@@ -98,16 +108,19 @@ class DeltaResolver {
     this.#deltas = scan.types.reduce((count, type) => count + (type >= OFS_DELTA ? 1 : 0), 0)
     for (let at = 0; at < scan.baseIds.length; at += OID_BYTES) ids.table.intern(scan.baseIds, at)
     this.#waiting = new Int32Array(ids.table.size).fill(NONE)
+    options.memory?.check(this.heldBytes)
   }
 
   get heldBytes(): number {
     const tables = [this.#types, this.#sizes, this.#bases, this.#firstChild, this.#nextSibling, this.#waiting]
-    return tables.reduce((sum, { byteLength }) => sum + byteLength, 0) + this.#objects.held + this.#result.heldBytes
+    const objects = this.#objects.held + this.#result.heldBytes + this.#external.heldBytes
+    return tables.reduce((sum, { byteLength }) => sum + byteLength, objects)
   }
 
   /** Objects that deltas stand on are made again where they are needed. */
   letGo(): void {
     this.#objects.clear()
+    this.#result.letGo()
   }
 
   async resolve(): Promise<ResolvedPack> {
@@ -123,9 +136,7 @@ class DeltaResolver {
     for (let ordinal = 0; ordinal < scan.entries; ordinal++) {
       if (!ids.has(ordinal)) throw new PackError(`entry ${ordinal} is a delta on itself`)
     }
-    const external = new Uint8Array(this.#external.length * OID_BYTES)
-    for (const [i, { oid }] of this.#external.entries()) external.set(oid, i * OID_BYTES)
-    return { types: this.#types, sizes: this.#sizes, bases: this.#bases, external }
+    return { types: this.#types, sizes: this.#sizes, bases: this.#bases, external: this.#external.view() }
   }
 
   #linkChildren(): void {
@@ -173,24 +184,39 @@ class DeltaResolver {
 
   /** Resolves the deltas whose bases are in the store. Any of them may turn out to be a base that others wait for. */
   async #resolveThin(): Promise<void> {
-    const { ids } = this.#options
-    for (let number = 0; number < this.#waiting.length; number++) {
-      if (this.#waiting[number] === NONE) continue
-      const oid = ids.table.bytesAt(number).slice()
-      const base = await this.#readStore(oidFromBytes(oid))
-      if (base === null) continue
-      const place = this.#external.push({ oid, type: base.type }) - 1
-      this.#objects.set(this.#externalKey(place), base.bytes)
-      const children: number[] = []
-      for (let child = this.#takeWaiting(number); child !== NONE; child = this.#nextSibling[child]!) {
-        this.#bases[child] = EXTERNAL_BASE + place
-        children.push(child)
+    const isWaiting = (number: number) => this.#waiting[number] !== NONE
+    for (let number = 0; number < this.#waiting.length; ) {
+      const numbers: number[] = []
+      let bytes = 0
+      for (; number < this.#waiting.length && numbers.length < READS_AT_ONCE && bytes < READ_AHEAD_BYTES; number++) {
+        if (!isWaiting(number)) continue
+        numbers.push(number)
+        bytes += (await this.#statStore(number))?.size ?? 0
       }
-      await this.#resolveAll(children.reverse())
-      this.#objects.delete(this.#externalKey(place))
+      const bases = await Promise.all(numbers.map((waiting) => this.#readStore(this.#options.ids.table.oidAt(waiting))))
+      for (const [i, waiting] of numbers.entries()) {
+        const base = bases[i]!
+        // One of those before may have been a base of it.
+        if (base !== null && isWaiting(waiting)) await this.#resolveOn(waiting, base)
+      }
     }
     const missing = this.#waiting.findIndex((first) => first !== NONE)
-    if (missing >= 0) throw new MissingBaseError(ids.table.oidAt(missing))
+    if (missing >= 0) throw new MissingBaseError(this.#options.ids.table.oidAt(missing))
+  }
+
+  /** Resolves what waits for a base that the store has. */
+  async #resolveOn(number: number, base: GitObject): Promise<void> {
+    const oid = this.#options.ids.table.bytesAt(number).slice()
+    const place = this.#externalTypes.push(base.type) - 1
+    this.#external.append(oid, 0, OID_BYTES)
+    this.#objects.set(this.#externalKey(place), base.bytes)
+    const children: number[] = []
+    for (let child = this.#takeWaiting(number); child !== NONE; child = this.#nextSibling[child]!) {
+      this.#bases[child] = EXTERNAL_BASE + place
+      children.push(child)
+    }
+    await this.#resolveAll(children.reverse())
+    this.#objects.delete(this.#externalKey(place))
   }
 
   async #resolveChildrenOf(base: number): Promise<void> {
@@ -248,7 +274,7 @@ class DeltaResolver {
   /** A delta has the type of its base, which is always resolved first. */
   #typeOfBase(ordinal: number): ObjectType {
     const base = this.#bases[ordinal]!
-    return base >= EXTERNAL_BASE ? this.#external[base - EXTERNAL_BASE]!.type : (this.#types[base - 1] as ObjectType)
+    return base >= EXTERNAL_BASE ? this.#externalTypes[base - EXTERNAL_BASE]! : (this.#types[base - 1] as ObjectType)
   }
 
   #baseAtHand(ordinal: number): Uint8Array | undefined {
@@ -306,11 +332,15 @@ class DeltaResolver {
   }
 
   async #readExternal(place: number): Promise<Uint8Array> {
-    const oid = oidFromBytes(this.#external[place]!.oid)
+    const oid = oidFromBytes(this.#external.view(), place * OID_BYTES)
     const base = await this.#readStore(oid)
     if (base === null) throw new MissingBaseError(oid)
     this.#objects.set(this.#externalKey(place), base.bytes)
     return base.bytes
+  }
+
+  async #statStore(number: number): Promise<{ readonly size: number } | null> {
+    return (await this.#options.store?.stat(this.#options.ids.table.oidAt(number))) ?? null
   }
 
   async #readStore(oid: Oid): Promise<GitObject | null> {

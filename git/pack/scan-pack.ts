@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { GrowingBytes, GrowingFloat64, GrowingUint32 } from '../bytes/growing.ts'
-import type { MemoryAccount } from '../bytes/memory-account.ts'
+import { type BufferHolder, HeldArrays, type MemoryAccount } from '../bytes/memory-account.ts'
 import { OID_BYTES, oidFromBytes } from '../bytes/oid.ts'
 import { BLOB, type ObjectType, objectTypeName } from '../object/object-type.ts'
 import {
@@ -45,17 +45,13 @@ export interface ScanOptions {
   readonly limits?: PackLimits
 }
 
-/** In {@link PackScan.baseOrdinals}: added to the place of a base's id in {@link PackScan.baseIds}. */
+/** In {@link ScannedEntries.baseOrdinals}: added to the place of a base's id in {@link ScannedEntries.baseIds}. */
 export const BASE_BY_ID = 0x80000000
 
-/** What one pass over a pack finds. All tables have one value an entry, in pack order. */
-export interface PackScan {
+/** What one pass over entries finds. All tables have one value an entry, in pack order. */
+export interface ScannedEntries extends BufferHolder {
   readonly entries: number
-  /** Bytes of the pack, trailer included. */
-  readonly size: number
-  /** Hex of the trailer. */
-  readonly checksum: string
-  /** entries + 1: where each starts, and where the trailer does. */
+  /** entries + 1: where each starts in the pack, and where the last one ends. */
   readonly offsets: Float64Array
   /** Where each entry's compressed bytes start, counted from its offset. */
   readonly headerLengths: Uint8Array
@@ -69,6 +65,25 @@ export interface PackScan {
   readonly baseIds: Uint8Array
 }
 
+export interface PackScan extends ScannedEntries {
+  /** Bytes of the pack, trailer included. */
+  readonly size: number
+  /** Hex of the trailer. */
+  readonly checksum: string
+}
+
+/** Entries that follow one another in the middle of a pack. */
+export interface PackPart {
+  /** Where the first one starts in the pack. */
+  readonly start: number
+  /** The most to scan: as many as are left in the pack, or fewer. */
+  readonly entries: number
+  /** No entry is begun after so many bytes. */
+  readonly bytes: number
+  /** Raw id of the entry of the pack that starts at an offset before `start`; null if none does. */
+  baseBefore(offset: number): Uint8Array | null
+}
+
 /**
  * Reads a pack as it arrives, once, in memory that does not depend on its size: where every entry lies, what it is,
  * and the ids of all objects that are whole. Deltas are left to {@link resolveDeltas}.
@@ -77,13 +92,36 @@ export interface PackScan {
  */
 export async function scanPack(chunks: AsyncIterable<Uint8Array>, options: ScanOptions): Promise<PackScan> {
   const input = new PackInput(chunks)
+  const scanner = new PackScanner(input, options)
+  options.memory?.enter(scanner)
   try {
-    const scanner = new PackScanner(input, options)
-    options.memory?.enter(scanner)
     return await scanner.scan()
   } catch (error) {
     await input.close()
     throw error
+  } finally {
+    options.memory?.leave(scanner)
+  }
+}
+
+/**
+ * The same of a part of a pack. Deltas whose base comes before it say so by its id.
+ *
+ * @param chunks the pack's bytes from the part's start on
+ */
+export async function scanPart(
+  chunks: AsyncIterable<Uint8Array>,
+  part: PackPart,
+  options: ScanOptions,
+): Promise<ScannedEntries> {
+  const input = new PackInput(chunks, part.start)
+  const scanner = new PackScanner(input, options, part)
+  options.memory?.enter(scanner)
+  try {
+    return await scanner.scanEntries(part.entries)
+  } finally {
+    await input.close()
+    options.memory?.leave(scanner)
   }
 }
 
@@ -91,6 +129,7 @@ class PackScanner {
   readonly #input: PackInput
   readonly #options: ScanOptions
   readonly #limits: PackLimits
+  readonly #part: PackPart | null
   readonly #offsets = new GrowingFloat64()
   readonly #sizes = new GrowingUint32()
   readonly #kinds = new GrowingUint32()
@@ -98,11 +137,12 @@ class PackScanner {
   readonly #baseIds = new GrowingBytes()
   readonly #header = createEntryHeader()
   readonly #inflater = new Inflater()
-  #object = new ObjectBuffer()
+  readonly #object = new ObjectBuffer()
   #unfolded = 0
 
-  constructor(input: PackInput, options: ScanOptions) {
+  constructor(input: PackInput, options: ScanOptions, part: PackPart | null = null) {
     this.#input = input
+    this.#part = part
     this.#options = options
     this.#limits = options.limits ?? PACK_LIMITS
   }
@@ -112,36 +152,46 @@ class PackScanner {
     return tables.reduce((sum, { heldBytes }) => sum + heldBytes, this.#input.bytes.byteLength)
   }
 
+  /** Room for a large object is made again where one comes. */
+  letGo(): void {
+    this.#object.letGo()
+  }
+
   async scan(): Promise<PackScan> {
+    const entries = await this.scanEntries(await this.#readPackHeader())
+    const trailer = await this.#input.checkTrailer()
+    const size = entries.offsets[entries.entries]! + OID_BYTES
+    return { ...entries, size, checksum: oidFromBytes(trailer) }
+  }
+
+  /** @param limit how many to scan at most; all of them unless it is a part that is cut short by its bytes */
+  async scanEntries(limit: number): Promise<ScannedEntries> {
     const input = this.#input
-    const entries = await this.#readPackHeader()
-    for (let ordinal = 0; ordinal < entries; ordinal++) {
+    const end = this.#part === null ? Number.POSITIVE_INFINITY : this.#part.start + this.#part.bytes
+    let entries = 0
+    for (; entries < limit && input.offset < end; entries++) {
       if (input.available < INPUT_BYTES) await input.fill(INPUT_BYTES)
-      this.#readHeader(ordinal)
+      this.#readHeader(entries)
       try {
-        if (this.#header.type === BLOB && this.#header.size >= BLOB_IN_STEPS_BYTES) await this.#hashInSteps(ordinal)
-        else await this.#inflateWhole(ordinal)
+        if (this.#header.type === BLOB && this.#header.size >= BLOB_IN_STEPS_BYTES) await this.#hashInSteps(entries)
+        else await this.#inflateWhole(entries)
       } catch (error) {
-        if (error instanceof InflateError) throw new PackError(`entry ${ordinal} does not inflate: ${error.message}`)
+        if (error instanceof InflateError) throw new PackError(`entry ${entries} does not inflate: ${error.message}`)
         throw error
       }
-      if ((ordinal & 1023) === 0) this.#options.onProgress?.(ordinal, entries)
+      if ((entries & 1023) === 0) this.#options.onProgress?.(entries, limit)
     }
-    this.#options.onProgress?.(entries, entries)
+    this.#options.onProgress?.(entries, limit)
     this.#offsets.push(input.offset)
-    this.#object = new ObjectBuffer()
-    const trailer = await input.checkTrailer()
     const headerLengths = new Uint8Array(entries)
     const types = new Uint8Array(entries)
+    this.#options.memory?.check(2 * entries)
     for (let ordinal = 0; ordinal < entries; ordinal++) {
       const kind = this.#kinds.at(ordinal)
       headerLengths[ordinal] = kind >>> 8
       types[ordinal] = kind & 0xff
     }
-    return {
-      entries,
-      size: this.#offsets.at(entries) + OID_BYTES,
-      checksum: oidFromBytes(trailer),
+    const tables = {
       offsets: this.#offsets.view(),
       headerLengths,
       types,
@@ -149,16 +199,13 @@ class PackScanner {
       baseOrdinals: this.#bases.view(),
       baseIds: this.#baseIds.view(),
     }
+    return { ...tables, entries, heldBytes: new HeldArrays(...Object.values(tables)).heldBytes }
   }
 
   async #readPackHeader(): Promise<number> {
     const input = this.#input
     if (!(await input.fill(PACK_HEADER_BYTES))) throw new PackError('the pack is cut off in its header')
-    const view = new DataView(input.bytes.buffer, input.bytes.byteOffset + input.start, PACK_HEADER_BYTES)
-    if (view.getUint32(0) !== PACK_MAGIC) throw new PackError('not a pack')
-    const version = view.getUint32(4)
-    if (version !== 2 && version !== 3) throw new PackError(`pack version ${version} is not supported`)
-    const entries = view.getUint32(8)
+    const entries = parsePackHeader(input.bytes, input.start)
     if (entries > this.#limits.entries) {
       throw new PackError(`the pack has ${entries} objects; the limit is ${this.#limits.entries}. Push it in parts`)
     }
@@ -196,15 +243,20 @@ class PackScanner {
   }
 
   #baseOf(ordinal: number, header: EntryHeader): number {
-    if (header.type === REF_DELTA) {
-      const place = this.#baseIds.length / OID_BYTES
-      this.#baseIds.append(this.#input.bytes, header.baseAt, header.baseAt + OID_BYTES)
-      return BASE_BY_ID + place
-    }
+    if (header.type === REF_DELTA) return this.#baseById(this.#input.bytes, header.baseAt)
     if (header.type !== OFS_DELTA) return 0
-    const base = findOffset(this.#offsets, this.#input.offset - header.distance)
+    const offset = this.#input.offset - header.distance
+    const before = this.#part !== null && offset < this.#part.start ? this.#part.baseBefore(offset) : null
+    if (before !== null) return this.#baseById(before, 0)
+    const base = findOffset(this.#offsets, offset)
     if (base < 0 || base === ordinal) throw new PackError(`entry ${ordinal} has a base where no entry starts`)
     return base
+  }
+
+  #baseById(bytes: Uint8Array, at: number): number {
+    const place = this.#baseIds.length / OID_BYTES
+    this.#baseIds.append(bytes, at, at + OID_BYTES)
+    return BASE_BY_ID + place
   }
 
   async #inflateWhole(ordinal: number): Promise<void> {
@@ -273,6 +325,15 @@ class PackScanner {
     await this.#input.fill(before + INPUT_BYTES)
     if (this.#input.available === before) throw new PackError('the pack is cut off')
   }
+}
+
+/** @returns how many entries the pack whose header is at `at` declares. @throws {@link PackError} */
+export function parsePackHeader(bytes: Uint8Array, at: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + at, PACK_HEADER_BYTES)
+  if (view.getUint32(0) !== PACK_MAGIC) throw new PackError('not a pack')
+  const version = view.getUint32(4)
+  if (version !== 2 && version !== 3) throw new PackError(`pack version ${version} is not supported`)
+  return view.getUint32(8)
 }
 
 /** The ordinal of the entry that starts at `offset`, or -1. */

@@ -1,6 +1,7 @@
 import { deflateSync } from 'node:zlib'
+import type { Bitmap } from '../bytes/bitmap.ts'
 import type { MemoryAccount } from '../bytes/memory-account.ts'
-import type { Oid } from '../bytes/oid.ts'
+import { type Oid, oidToBytes } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { type ClientKnowledge, COPY, DELTA_IN_PACK, DeltaBases, type SendModes, WHOLE } from './delta-bases.ts'
 import {
@@ -142,25 +143,34 @@ export class PackWriter {
   async *write(objects: number): AsyncGenerator<Uint8Array, void, undefined> {
     this.#options.memory?.enter(this)
     this.#sink.header(objects)
-    try {
-      for (let pack = 0; pack < this.#packs.length; pack++) yield* this.#writeEntries(pack)
-    } finally {
-      this.#parts?.close()
-    }
+    for (let pack = 0; pack < this.#packs.length; pack++) yield* this.#writePack(pack)
     yield* this.#report(this.#sink.end())
+  }
+
+  async *#writePack(pack: number): AsyncGenerator<Uint8Array, void, undefined> {
+    const ordinals = this.#selection[pack]!
+    if (ordinals.next(0) < 0) return
+    const { index, data } = this.#packs[pack]!
+    const parts = new ReadAhead(data, entrySpans(index, ordinals))
+    this.#parts = parts
+    try {
+      yield* this.#writeEntries(pack, ordinals, new PartWindow(parts))
+    } finally {
+      // The client has gone, or what was left of the pack is sent whole and was not read.
+      parts.close()
+    }
   }
 
   /**
    * Goes over a pack in runs: entries that follow one another there and need no change are copied as one. A delta needs
    * none if its base has moved as far as it has itself.
    */
-  async *#writeEntries(pack: number): AsyncGenerator<Uint8Array, void, undefined> {
-    const ordinals = this.#selection[pack]!
-    if (ordinals.next(0) < 0) return
-    const { index, data } = this.#packs[pack]!
-    const parts = new ReadAhead(data, entrySpans(index, ordinals))
-    const window = new PartWindow(parts)
-    this.#parts = parts
+  async *#writeEntries(
+    pack: number,
+    ordinals: Bitmap,
+    window: PartWindow,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const { index } = this.#packs[pack]!
     /** Where each entry starts in the pack that is written. */
     const written = new Float64Array(index.entries)
     this.#written = written
@@ -225,7 +235,7 @@ export class PackWriter {
     const header =
       this.#options.ofsDelta && distance > 0
         ? withDistance(bytes, 0, distance)
-        : withBaseId(bytes, 0, index.oidBytes(index.baseOrdinal(ordinal)))
+        : withBaseId(bytes, 0, baseId(index, ordinal))
     this.#sink.append(header)
     return this.#header.end
   }
@@ -244,4 +254,10 @@ export class PackWriter {
     this.#options.onProgress?.(this.#objects, this.#sink.position)
     yield* chunks
   }
+}
+
+/** The raw id of what a delta is against. */
+function baseId(index: PackIndex, ordinal: number): Uint8Array {
+  const base = index.base(ordinal)!
+  return 'oid' in base ? oidToBytes(base.oid) : index.oidBytes(base.ordinal)
 }

@@ -34,20 +34,28 @@ export class RepositoryDirectory {
   async lookUp(did: string, name: string): Promise<{ entry: DirectoryEntry | null; listedAt: number }> {
     const names = this.#atHand.of(did)
     const readAt = Date.now()
-    const [entry, listedAt] = await Promise.all([this.find(did, name), this.listedAt(did)])
+    const [[row], [listing]] = await this.#db.batch([
+      this.#byName(did, name),
+      this.#db.select().from(listings).where(eq(listings.did, did)),
+    ])
+    const entry = row === undefined ? null : entryOf(row)
+    const listedAt = listing?.listedAt ?? 0
     if (entry !== null) names.keep(name, { entry, listedAt }, readAt)
     return { entry, listedAt }
   }
 
   async find(did: string, name: string): Promise<DirectoryEntry | null> {
-    const row = await this.#db
+    const row = await this.#byName(did, name).get()
+    return row === undefined ? null : entryOf(row)
+  }
+
+  #byName(did: string, name: string) {
+    return this.#db
       .select()
       .from(repositories)
       .where(and(eq(repositories.did, did), eq(repositories.name, name)))
       .orderBy(asc(repositories.rkey))
       .limit(1)
-      .get()
-    return row === undefined ? null : entryOf(row)
   }
 
   async get(did: string, rkey: string): Promise<DirectoryEntry | null> {

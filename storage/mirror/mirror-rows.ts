@@ -3,8 +3,8 @@ import type { RefState } from '../../atproto/refs/ref-state.ts'
 
 /**
  * `wanted`: the account has it, the mirror does not yet. `ready`: its files are in R2. `broken`: it could not be taken
- * in, for good. `gone`: the account has it no more, or never had it although a ref names it. `merged`: it is a part of a
- * pack that the mirror has made.
+ * in, for good. `gone`: the account has it no more, or never had it although a ref names it. `merged`: it is in a pack
+ * that the mirror has made, or in several.
  */
 export type PackState = 'wanted' | 'ready' | 'broken' | 'gone' | 'merged'
 

@@ -57,13 +57,54 @@ const STEPS: readonly string[] = [
    update mirror set changes_from = version;
    create index annotated_refs on refs (peeled) where peeled is not null;
    create index broken_refs on refs (name) where state = 'broken';`,
+  `-- Packs on their way from the account into R2. Those of which all is there have no upload.
+   create table downloads (
+     pack text primary key,
+     upload text
+   ) without rowid;
+   create table download_parts (
+     pack text not null,
+     number integer not null,
+     etag text not null,
+     primary key (pack, number)
+   ) without rowid;
+   -- Packs of the account that are cut into several, and the parts that are done.
+   create table splits (
+     pack text primary key,
+     stem text not null,
+     entries integer not null
+   ) without rowid;
+   create table split_parts (
+     pack text not null,
+     number integer not null,
+     id text not null,
+     size integer not null,
+     objects integer not null,
+     -- Where the part ends in the pack.
+     end integer not null,
+     primary key (pack, number)
+   ) without rowid;
+   create index split_parts_by_id on split_parts (id);
+   -- Which packs that the mirror has made an account's pack is in: one, or several if it was cut.
+   create table containers (
+     part text not null,
+     container text not null,
+     primary key (part, container)
+   ) without rowid;
+   create index parts_by_container on containers (container);
+   insert into containers select id, container from packs where container is not null;
+   drop index packs_by_container;
+   alter table packs drop column container;
+   -- A wanted pack that was left for the others, which may bring what its objects lack.
+   alter table packs add column tried integer not null default 0;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {
   sql.exec('create table if not exists schema_steps (done integer not null)')
-  const done = sql.exec<{ done: number }>('select count(*) as done from schema_steps').one().done
+  const rows = sql.exec<{ done: number }>('select done from schema_steps').toArray()
+  const done = new Set(rows.map((row) => row.done))
   for (const [i, step] of STEPS.entries()) {
-    if (i < done) continue
+    if (done.has(i)) continue
     sql.exec(step)
     sql.exec('insert into schema_steps values (?)', i)
   }

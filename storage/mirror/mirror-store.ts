@@ -13,8 +13,15 @@ import {
   refFromRow,
 } from './mirror-rows.ts'
 import { migrateMirror } from './mirror-schema.ts'
+import { PackDownloads } from './pack-downloads.ts'
 import { PackMerges } from './pack-merges.ts'
+import { PackSplits } from './pack-splits.ts'
 import { ShownRefs } from './shown-refs.ts'
+
+const TABLES = [
+  ...['mirror', 'refs', 'packs', 'superseded', 'containers'],
+  ...['downloads', 'download_parts', 'splits', 'split_parts'],
+]
 
 /** The version as it is now, in SQL. */
 const VERSION = '(select version from mirror)'
@@ -27,6 +34,8 @@ const VERSION = '(select version from mirror)'
  */
 export class MirrorStore {
   readonly merges: PackMerges
+  readonly downloads: PackDownloads
+  readonly splits: PackSplits
   readonly shown: ShownRefs
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
@@ -36,6 +45,8 @@ export class MirrorStore {
     this.#sql = storage.sql
     migrateMirror(this.#sql)
     this.merges = new PackMerges(storage)
+    this.downloads = new PackDownloads(storage)
+    this.splits = new PackSplits(storage.sql)
     this.shown = new ShownRefs(storage.sql)
   }
 
@@ -208,19 +219,48 @@ export class MirrorStore {
   }
 
   /**
-   * The same of a pack whose files are lost, or those of the pack that it is a part of: it is taken in once more, and
-   * comes where it was in the order. Until then readers are not told of it.
+   * The same of a pack whose files are lost, or those of a pack that it is in: it is taken in once more, and comes where
+   * it was in the order.
    */
   wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
-    this.#sql.exec(
-      `insert or replace into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
-         (select position from packs where id = (select coalesce(container, id) from packs where id = ?1)))`,
-      id,
-      size,
-      objects,
-      JSON.stringify(source),
-    )
-    this.#bump()
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(
+        `insert or replace into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
+           (select min(position) from packs
+            where id = ?1 or id in (select container from containers where part = ?1)))`,
+        id,
+        size,
+        objects,
+        JSON.stringify(source),
+      )
+      this.#sql.exec('delete from containers where part = ?', id)
+      this.#bump()
+    })
+  }
+
+  /**
+   * The wanted pack that is to be taken in next: the oldest of those that have not been left for the others; `isLastTry`
+   * if all have. Null: none is wanted.
+   */
+  nextWanted(): (ManifestPack & { readonly isLastTry: boolean }) | null {
+    const [row] = this.#sql
+      .exec<PackRow & { tried: number }>(
+        "select id, size, objects, tried from packs where state = 'wanted' order by tried, id limit 1",
+      )
+      .toArray()
+    if (row === undefined) return null
+    const { tried, ...pack } = row
+    return { ...pack, isLastTry: tried === 1 }
+  }
+
+  /** Notes that a wanted pack is left for the others. */
+  leaveForOthers(id: string): void {
+    this.#sql.exec("update packs set tried = 1 where id = ? and state = 'wanted'", id)
+  }
+
+  /** Has all that were left tried again: a pack has come that may have what they lack. */
+  tryLeftAgain(): void {
+    this.#sql.exec('update packs set tried = 0 where tried = 1')
   }
 
   /** Where a wanted pack's bytes are; null if it is not wanted any more. */
@@ -238,9 +278,58 @@ export class MirrorStore {
   takeIn(pack: ManifestPack, replaces: readonly string[]): void {
     this.#storage.transactionSync(() => {
       this.addPack(pack)
+      this.#downloaded(pack.id)
       this.markGone(replaces)
       this.#checkBrokenAgain()
     })
+  }
+
+  /**
+   * The same of a pack that was cut into several, of which all files are in R2: they come where it was in the order, or at
+   * the end.
+   *
+   * @returns false if it is not wanted any more: then nothing is changed.
+   */
+  takeInParts(pack: string, parts: readonly ManifestPack[], replaces: readonly string[]): boolean {
+    return this.#storage.transactionSync(() => {
+      const [row] = this.#sql
+        .exec<{ position: number }>(
+          `select coalesce(position, (select coalesce(max(position), 0) + 1 from packs)) as position
+           from packs where id = ? and state = 'wanted'`,
+          pack,
+        )
+        .toArray()
+      if (row === undefined) return false
+      // Of packs that are read again together, those of later ids come after it.
+      this.#sql.exec(
+        'update packs set position = position + ?1 where position > ?2 or (position = ?2 and id > ?3)',
+        parts.length,
+        row.position,
+        pack,
+      )
+      for (const [i, { id, size, objects }] of parts.entries()) {
+        this.#sql.exec(
+          "insert into packs (id, size, objects, state, position, made) values (?, ?, ?, 'ready', ?, 1)",
+          id,
+          size,
+          objects,
+          row.position + i,
+        )
+        this.#sql.exec('insert into containers values (?, ?)', pack, id)
+      }
+      this.#sql.exec("update packs set state = 'merged', position = null, source = null where id = ?", pack)
+      this.#downloaded(pack)
+      this.markGone(replaces)
+      this.#checkBrokenAgain()
+      this.#bump()
+      return true
+    })
+  }
+
+  /** Forgets how a pack came here. */
+  #downloaded(id: string): void {
+    this.downloads.forget(id)
+    this.splits.forget(id)
   }
 
   /** Makes a pack that was pushed, and whose files are all in R2, visible to readers, unless it is merged already. */
@@ -258,8 +347,12 @@ export class MirrorStore {
     this.#bump()
   }
 
+  /** Notes that a pack cannot be taken in. */
   breakPack(id: string): void {
-    this.#sql.exec("update packs set state = 'broken', source = null where id = ?", id)
+    this.#storage.transactionSync(() => {
+      this.#sql.exec("update packs set state = 'broken', source = null where id = ?", id)
+      this.#downloaded(id)
+    })
   }
 
   /**
@@ -274,10 +367,13 @@ export class MirrorStore {
       this.#sql.exec(
         `insert into packs (id, size, objects, state)
          select value, 0, 0, 'gone' from json_each(?) where value not in (select id from packs where made = 1)
-         on conflict (id) do update set state = 'gone', source = null, position = null, container = null`,
+         on conflict (id) do update set state = 'gone', source = null, position = null`,
         gone,
       )
-      this.#sql.exec('delete from packs where made = 1 and id in (select value from json_each(?))', gone)
+      const isGone = 'in (select value from json_each(?1))'
+      this.#sql.exec(`delete from packs where made = 1 and id ${isGone}`, gone)
+      this.#sql.exec(`delete from containers where part ${isGone} or container ${isGone}`, gone)
+      for (const id of ids) this.#downloaded(id)
       this.#bump()
     })
   }
@@ -292,14 +388,15 @@ export class MirrorStore {
     return row?.failures ?? 0
   }
 
-  noteIngested(): void {
+  /** Notes that an ingest has come further: what failed before was not in vain. */
+  noteProgress(): void {
     this.#sql.exec('update mirror set ingest_failures = 0 where ingest_failures > 0')
   }
 
   /** Forgets the repository. */
   clear(): void {
     this.#storage.transactionSync(() => {
-      for (const table of ['mirror', 'refs', 'packs', 'superseded']) this.#sql.exec(`delete from ${table}`)
+      for (const table of TABLES) this.#sql.exec(`delete from ${table}`)
     })
   }
 

@@ -57,9 +57,10 @@ export class PackMerges {
         .one()
       if (count < parts.length) return false
       this.supersede(ids)
-      this.#sql.exec(`update packs set container = ? where container ${IN_LIST}`, id, ids)
+      this.#sql.exec(`update or replace containers set container = ? where container ${IN_LIST}`, id, ids)
+      this.#sql.exec(`insert into containers select id, ? from packs where made = 0 and id ${IN_LIST}`, id, ids)
       this.#sql.exec(`delete from packs where made = 1 and id ${IN_LIST}`, ids)
-      this.#sql.exec(`update packs set state = 'merged', position = null, container = ? where id ${IN_LIST}`, id, ids)
+      this.#sql.exec(`update packs set state = 'merged', position = null where id ${IN_LIST}`, ids)
       this.#sql.exec(
         "insert into packs (id, size, objects, state, position, made) values (?, ?, ?, 'ready', ?, 1)",
         id,
@@ -77,10 +78,22 @@ export class PackMerges {
     this.#sql.exec(`update packs set settled = 1 where id ${IN_LIST}`, JSON.stringify(ids))
   }
 
-  /** The account's packs that these were made of. */
+  /** The account's packs that are in these. */
   partsOf(ids: readonly string[]): string[] {
+    return this.#related('part', 'container', ids)
+  }
+
+  /** The packs that the mirror has made and that these packs of the account are in. */
+  containersOf(ids: readonly string[]): string[] {
+    return this.#related('container', 'part', ids)
+  }
+
+  #related(wanted: string, known: string, ids: readonly string[]): string[] {
     return this.#sql
-      .exec<{ id: string }>(`select id from packs where container ${IN_LIST} order by id`, JSON.stringify(ids))
+      .exec<{ id: string }>(
+        `select distinct ${wanted} as id from containers where ${known} ${IN_LIST} order by ${wanted}`,
+        JSON.stringify(ids),
+      )
       .toArray()
       .map(({ id }) => id)
   }

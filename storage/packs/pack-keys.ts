@@ -25,6 +25,20 @@ export function mergedPackId(tid: string): string {
   return `${tid}-merged`
 }
 
+/**
+ * The id of one of the packs that the mirror cuts a pack into; they are in the order of their ids.
+ *
+ * @param stem see {@link mergedPackId}
+ */
+export function partPackId(stem: string, number: number): string {
+  return `${stem}-part-${String(number).padStart(4, '0')}`
+}
+
+/** Where it lies in R2 where the entries of such a part were in the pack that it was cut from. */
+export function partOffsetsKey(did: string, rkey: string, id: string): string {
+  return `${repositoryPrefix(did, rkey)}${id}.offsets`
+}
+
 /** The id of the pack that a key of one of its files belongs to. */
 export function packIdOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1).split('.')[0]!

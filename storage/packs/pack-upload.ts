@@ -3,8 +3,31 @@ import { R2Range } from './r2-range.ts'
 
 /** R2 wants all parts of an upload but the last of one size, of 5 MiB at least. */
 const PART_BYTES = 8 * 1024 * 1024
+/** R2 takes so many parts. */
+const PART_LIMIT = 10_000
+/** The largest pack that can be put into R2, in bytes. */
+export const LARGEST_UPLOAD = PART_LIMIT * PART_BYTES
 /** A pack up to this size stays in memory until it is taken in, and is never read back. */
 const RETAINED_BYTES = 24 * 1024 * 1024
+
+/** An upload in parts that may be gone on with. */
+export interface UploadProgress {
+  /** R2's id of the upload. */
+  readonly uploadId: string
+  /** Parts that are there, from the first one on. */
+  readonly parts: readonly R2UploadedPart[]
+}
+
+export interface PackUploadOptions {
+  /** Whether the bytes will be read after `complete`. Default true. */
+  readonly isReadBack?: boolean
+  /** An upload that was left, to go on with. Its first bytes are there: `write` takes those from `size` on. */
+  readonly resumed?: UploadProgress
+  /** Hears of an upload in parts once it has begun. */
+  readonly onBegin?: (uploadId: string) => void
+  /** Hears of each part that is there, in order. */
+  readonly onPart?: (part: R2UploadedPart) => void
+}
 
 /**
  * Puts a pack into R2 as it arrives: as one object if it is small, else in parts, of which one is on its way while
@@ -13,6 +36,7 @@ const RETAINED_BYTES = 24 * 1024 * 1024
 export class PackUpload {
   readonly #bucket: R2Bucket
   readonly #key: string
+  readonly #options: PackUploadOptions
   #part = new Uint8Array(0)
   #filled = 0
   #size = 0
@@ -23,28 +47,41 @@ export class PackUpload {
   #sent = 0
   /** The parts so far, while they are few. */
   #retained: Uint8Array[] | null = []
+  /** The object once it is complete. */
+  #uploaded: UploadedPack | null = null
 
-  /** @param options `isReadBack`: whether the bytes will be read after `complete`; default true */
-  constructor(bucket: R2Bucket, key: string, options: { readonly isReadBack?: boolean } = {}) {
+  constructor(bucket: R2Bucket, key: string, options: PackUploadOptions = {}) {
     this.#bucket = bucket
     this.#key = key
-    if (options.isReadBack === false) this.#retained = null
+    this.#options = options
+    const { isReadBack = true, resumed } = options
+    if (!isReadBack || resumed !== undefined) this.#retained = null
+    if (resumed === undefined) return
+    this.#multipart = bucket.resumeMultipartUpload(key, resumed.uploadId)
+    this.#parts.push(...resumed.parts)
+    this.#size = resumed.parts.length * PART_BYTES
   }
 
-  /** Bytes taken so far. */
+  /** Bytes taken so far, those of before with them. */
   get size(): number {
     return this.#size
   }
 
-  /** Of the part that fills, those on their way, and those that are kept. */
+  /** Bytes that R2 has for certain, of an upload in parts. */
+  get storedBytes(): number {
+    return this.#parts.length * PART_BYTES
+  }
+
+  /** Of the part that fills, those on their way, those that are kept, and what is read back. */
   get heldBytes(): number {
-    const kept = this.#retained?.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? this.#sent
-    return this.#part.byteLength + kept
+    if (this.#uploaded !== null) return this.#uploaded.heldBytes + (this.#uploaded.isKept ? 0 : this.#sent)
+    return this.#part.byteLength + (this.#retained === null ? this.#sent : bytesOf(this.#retained))
   }
 
   /** Keeps nothing for a second look: it is in R2. */
   letGo(): void {
     if (this.#multipart !== null) this.#retained = null
+    this.#uploaded?.letGo()
   }
 
   /** Takes the next bytes. They are copied: the caller may reuse its buffer. */
@@ -62,19 +99,43 @@ export class PackUpload {
 
   /** Makes the object visible. @returns its bytes, from memory where they are still there. */
   async complete(): Promise<ByteRange> {
+    const { range, stored } = await this.finish()
+    await stored
+    return range
+  }
+
+  /** The same, but it waits for R2 only where the bytes have to be read from there: `stored` says when they can be. */
+  async finish(): Promise<{ readonly range: ByteRange; readonly stored: Promise<void> }> {
     const last = this.#part.subarray(0, this.#filled)
+    this.#part = new Uint8Array(0)
+    const kept = this.#retained
+    if (last.length > 0) kept?.push(last)
+    const range = new UploadedPack(kept, new R2Range(this.#bucket, this.#key, this.#size))
+    this.#uploaded = range
+    this.#retained = null
+    const stored = this.#sendRest(last).then(() => range.noteStored())
+    // Whoever waits for it meets its failure.
+    if (kept !== null) stored.catch(() => undefined)
+    else await stored
+    return { range, stored }
+  }
+
+  async #sendRest(last: Uint8Array): Promise<void> {
+    await this.#sending
+    this.#sent = last.byteLength
     if (this.#multipart === null) {
       await this.#bucket.put(this.#key, last)
     } else {
-      if (this.#filled > 0) await this.#sendPart()
-      await this.#sending
+      if (last.length > 0) this.#parts.push(await this.#multipart.uploadPart(this.#parts.length + 1, last))
       await this.#multipart.complete(this.#parts)
       this.#multipart = null
     }
-    if (this.#retained === null) return new R2Range(this.#bucket, this.#key, this.#size)
-    if (last.length > 0 && this.#retained.at(-1)?.buffer !== last.buffer) this.#retained.push(last)
-    this.#part = new Uint8Array(0)
-    return new PartsRange(this.#retained, this.#size)
+    this.#sent = 0
+  }
+
+  /** Leaves it as it is, to be gone on with. */
+  async leave(): Promise<void> {
+    await this.#sending.catch(() => undefined)
   }
 
   /** Gives up what is not complete. An object that is complete stays: others may rely on it already. */
@@ -102,16 +163,22 @@ export class PackUpload {
     this.#part = new Uint8Array(0)
     this.#filled = 0
     this.#retain(part)
-    this.#multipart ??= await this.#bucket.createMultipartUpload(this.#key)
-    const upload = this.#multipart
+    const upload = this.#multipart ?? (await this.#begin())
     this.#sent = part.byteLength
     const number = this.#parts.length + 1
     this.#sending = upload.uploadPart(number, part).then((sent) => {
       this.#parts.push(sent)
       this.#sent = 0
+      this.#options.onPart?.(sent)
     })
     // The failure is met by the next await of `#sending`; until then it must not count as unhandled.
     this.#sending.catch(() => undefined)
+  }
+
+  async #begin(): Promise<R2MultipartUpload> {
+    this.#multipart = await this.#bucket.createMultipartUpload(this.#key)
+    this.#options.onBegin?.(this.#multipart.uploadId)
+    return this.#multipart
   }
 
   #retain(part: Uint8Array): void {
@@ -121,26 +188,50 @@ export class PackUpload {
   }
 }
 
-/** Bytes in memory in parts of {@link PART_BYTES}, the last one shorter. */
-class PartsRange implements ByteRange {
+/** A pack that is in R2 or on its way there, and in memory for as long as there is room, in parts of {@link PART_BYTES}, the last one shorter. */
+class UploadedPack implements ByteRange {
   readonly size: number
-  readonly #parts: readonly Uint8Array[]
+  readonly #stored: R2Range
+  #parts: readonly Uint8Array[] | null
+  #isStored = false
 
-  constructor(parts: readonly Uint8Array[], size: number) {
+  constructor(parts: readonly Uint8Array[] | null, stored: R2Range) {
     this.#parts = parts
-    this.size = size
+    this.#stored = stored
+    this.size = stored.size
+  }
+
+  get heldBytes(): number {
+    return (this.#parts === null ? 0 : bytesOf(this.#parts)) + this.#stored.heldBytes
+  }
+
+  /** Whether it is in memory. */
+  get isKept(): boolean {
+    return this.#parts !== null
+  }
+
+  /** From now on it can be read from R2. */
+  noteStored(): void {
+    this.#isStored = true
+  }
+
+  letGo(): void {
+    if (this.#isStored) this.#parts = null
+    this.#stored.letGo()
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
+    const parts = this.#parts
+    if (parts === null) return this.#stored.read(offset, length)
     assertRange(this, offset, length)
     const number = Math.floor(offset / PART_BYTES)
     const start = offset - number * PART_BYTES
-    const part = this.#parts[number] ?? new Uint8Array(0)
+    const part = parts[number] ?? new Uint8Array(0)
     if (start + length <= part.length) return part.subarray(start, start + length)
     const bytes = new Uint8Array(length)
     let written = 0
     for (let at = number, from = start; written < length; at++, from = 0) {
-      const piece = this.#parts[at]!.subarray(from, from + length - written)
+      const piece = parts[at]!.subarray(from, from + length - written)
       bytes.set(piece, written)
       written += piece.length
     }
@@ -166,4 +257,8 @@ class PartsRange implements ByteRange {
   pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
     return readPieces(this, offset, length, pieceBytes)
   }
+}
+
+function bytesOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }

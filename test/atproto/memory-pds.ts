@@ -1,5 +1,6 @@
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
-import { PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
+import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
+import type { Write } from '../../atproto/pds/write.ts'
 
 /** An account's records and blobs in memory, for tests that run where there is no PDS. It is read as a PDS is. */
 export class MemoryPds {
@@ -17,6 +18,21 @@ export class MemoryPds {
 
   delete(collection: string, rkey: string): void {
     this.#records.get(collection)?.delete(rkey)
+  }
+
+  /** All or nothing, as the reference PDS does it. @throws {@link PdsError} 500 for a key that is taken, or not there */
+  applyWrites(writes: readonly Write[]): void {
+    const has = ({ collection, rkey }: Write) => this.#records.get(collection)?.has(rkey) ?? false
+    const failing = writes.find((write) => (write.action === 'create') === has(write))
+    if (failing) throw new PdsError('pds.test', 500, 'InternalServerError', `${failing.action} ${failing.rkey}`, null)
+    for (const write of writes) {
+      if (write.action === 'delete') this.delete(write.collection, write.rkey)
+      else this.put(write.collection, write.rkey, write.value)
+    }
+  }
+
+  keys(collection: string): string[] {
+    return [...(this.#records.get(collection)?.keys() ?? [])].sort()
   }
 
   /** Only what reading an account takes. */

@@ -91,7 +91,7 @@ describe('a question that was asked before', () => {
     await work.git('push', '--quiet', world.as(alice, 'gone'), 'main')
     await world.clone('--bare', world.at(alice, 'gone'))
     const records = await world.records(alice, 'dev.skein.repo')
-    const { uri } = records.find(({ value }) => value['name'] === 'gone')!
+    const { uri } = records.find(({ value }) => value.name === 'gone')!
     const main = await work.resolve('main')
     await world.deleteRecord(alice, uri)
     await edge.wipe('do')

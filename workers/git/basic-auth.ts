@@ -53,7 +53,8 @@ export async function requireAccount(context: RequestContext, request: Request):
   return user
 }
 
-function requireCredentials(request: Request): Credentials {
+/** @throws {@link HttpError} 401 where there are none */
+export function requireCredentials(request: Request): Credentials {
   const credentials = readCredentials(request)
   if (credentials === null) throw unauthorized('this needs your handle and an app password')
   return credentials

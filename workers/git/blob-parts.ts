@@ -115,17 +115,21 @@ export class BlobParts {
     }
   }
 
+  /** No more bytes come: the PDS can be done with the last part while the pack is looked through. */
+  end(): void {
+    this.#close()
+  }
+
   /** @returns one blob a part, in order; null for one that went wrong. */
   async finish(): Promise<(BlobRef | null)[]> {
-    this.#close()
+    this.end()
     return Promise.all(this.#finished)
   }
 
-  /** The PDS drops blobs that no record names: cutting them off is all there is to do. */
+  /** The PDS drops blobs that no record names: all there is to do is to cut off what is on its way. */
   async abort(reason: unknown): Promise<void> {
     await this.#part?.abort(reason)
     this.#part = null
-    await Promise.all(this.#finished)
   }
 
   async #send(part: BlobPart, piece: Uint8Array): Promise<void> {

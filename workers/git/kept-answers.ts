@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { log } from '../../durable-objects/log.ts'
+import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { resolveWantedRefs, type WantedRef } from '../../git/protocol/wanted-refs.ts'
@@ -51,6 +52,7 @@ export function answerName(fetch: FetchForm, { did, rkey, version, refs, default
     wants: [...wants].sort(),
     wanted: wanted.map(({ name, target }) => [name, target]),
     depth: deepen.depth,
+    relative: deepen.relative,
     since: deepen.since,
     filter: deepen.filter && filterName(deepen.filter),
     ofsDelta: fetch.ofsDelta,
@@ -68,6 +70,13 @@ export function answerName(fetch: FetchForm, { did, rkey, version, refs, default
 function filterName({ types, blobLimit, treeDepth }: ObjectFilter): string {
   return `${[...types].sort()} ${blobLimit} ${treeDepth}`
 }
+
+/** While a copy is on its way nobody else makes one. One that was cut off without a word counts no longer. Milliseconds. */
+const COPY_TIME = 5 * 60_000
+/** How long an answer that is too large is not tried again. Milliseconds. */
+const TOO_LARGE_TIME = 60 * 60_000
+/** Names of answers that this isolate does not keep for now, and until when, in milliseconds since 1970. */
+const notNow = new LruCache<string, number>(1_000, () => 1)
 
 /**
  * Answers kept under their names. A cache may keep the beginning of a body that breaks off, as if it were all of it. So
@@ -92,21 +101,38 @@ export class KeptAnswers {
     this.#limits = limits
   }
 
-  /** The answer of that name, or null if it is not kept. */
+  /** The answer of that name, or null if it is not kept, or the cache does not say. */
   async find(name: string): Promise<ReadableStream<Uint8Array> | null> {
-    const note = await this.#cache.match(this.#url(name))
-    if (note === undefined) return null
-    const copy = await this.#cache.match(this.#url(`${name}/${await note.text()}`))
-    return copy?.body ?? null
+    try {
+      const note = await this.#cache.match(this.#url(name))
+      if (note === undefined) return null
+      const copy = await this.#cache.match(this.#url(`${name}/${await note.text()}`))
+      return copy?.body ?? null
+    } catch (error) {
+      log('answer-not-found', { reason: String(error) })
+      return null
+    }
   }
 
   /**
    * Passes an answer on, and keeps it once it is whole. One that fails, that the client does not take to its end, or
    * that is too large, is not kept; and whatever goes wrong with keeping it is not the client's concern.
+   *
+   * @param isSound asked at the end: whether what the name was made of is what the answer was made of
    */
-  async *keep(name: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  async *keep(
+    name: string,
+    chunks: AsyncIterable<Uint8Array>,
+    isSound: () => boolean,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const url = this.#url(name)
+    if ((notNow.get(url) ?? 0) > Date.now()) {
+      yield* chunks
+      return
+    }
+    notNow.set(url, Date.now() + COPY_TIME)
     const id = crypto.randomUUID()
-    const copy = new CacheCopy(this.#cache, this.#url(`${name}/${id}`), this.#limits)
+    const copy = new CacheCopy(this.#cache, `${url}/${id}`, this.#limits)
     this.#waitUntil(copy.settled)
     let isWhole = false
     try {
@@ -117,17 +143,18 @@ export class KeptAnswers {
       isWhole = true
     } finally {
       if (!isWhole) copy.abort('the answer was not taken to its end')
+      else if (!isSound()) copy.abort('the repository has changed meanwhile')
+      if (copy.isTooLarge) notNow.set(url, Date.now() + TOO_LARGE_TIME)
+      else notNow.delete(url)
     }
-    this.#waitUntil(this.#note(name, id, copy))
+    this.#waitUntil(this.#note(url, id, copy))
   }
 
-  async #note(name: string, id: string, copy: CacheCopy): Promise<void> {
+  async #note(url: string, id: string, copy: CacheCopy): Promise<void> {
     try {
-      if (await copy.finish())
-        await this.#cache.put(
-          this.#url(name),
-          new Response(id, { headers: { 'Content-Type': 'text/plain', 'Cache-Control': CACHE_CONTROL } }),
-        )
+      if (!(await copy.finish())) return
+      const headers = { 'Content-Type': 'text/plain', 'Cache-Control': CACHE_CONTROL }
+      await this.#cache.put(url, new Response(id, { headers }))
     } catch (error) {
       log('answer-not-kept', { reason: String(error) })
     }
@@ -160,9 +187,13 @@ class CacheCopy {
     )
   }
 
+  get isTooLarge(): boolean {
+    return this.#size > this.#limits.largest
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
     this.#size += bytes.length
-    if (this.#size > this.#limits.largest) this.abort('the answer is too large')
+    if (this.isTooLarge) this.abort('the answer is too large')
     if (this.#isOpen) await this.#patiently(this.#writer.write(bytes))
   }
 

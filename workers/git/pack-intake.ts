@@ -52,7 +52,7 @@ export class PackIntake {
   #inline: Uint8Array[] | null = []
   #parts: BlobParts | null = null
   #partBytes = 0
-  #range: ByteRange | null = null
+  #finished: ReturnType<PackUpload['finish']> | null = null
 
   constructor(options: PackIntakeOptions) {
     this.#options = options
@@ -79,12 +79,19 @@ export class PackIntake {
       yield chunk
     }
     if (isTooLarge) throw new PushTooLargeError(limit)
+    this.#parts?.end()
   }
 
-  /** The pack's bytes for a second look. It is in R2 then, and invisible until a row names it. */
+  /** The pack's bytes for a second look. They are on their way to R2, and invisible there until a row names them. */
   async complete(): Promise<ByteRange> {
-    this.#range ??= await this.#upload.complete()
-    return this.#range
+    this.#finished ??= this.#upload.finish()
+    return (await this.#finished).range
+  }
+
+  /** Once the pack's bytes are in R2. */
+  async inBucket(): Promise<void> {
+    await this.complete()
+    await (await this.#finished)?.stored
   }
 
   /** What the record says of the pack's bytes. Parts that went wrong on their way are sent again. */
@@ -99,8 +106,14 @@ export class PackIntake {
 
   /** Leaves nothing in R2: no record has named the pack yet, so nobody else can know of it. */
   async abort(reason: unknown): Promise<void> {
-    await Promise.all([this.#upload.abort(), this.#parts?.abort(reason)])
-    if (this.#range !== null) await this.#options.bucket.delete(this.#options.key)
+    await Promise.all([this.#leaveNothing(), this.#parts?.abort(reason)])
+  }
+
+  async #leaveNothing(): Promise<void> {
+    // What is on its way would come after its deletion.
+    if (this.#finished !== null) await this.inBucket().catch(() => undefined)
+    await this.#upload.abort()
+    if (this.#finished !== null) await this.#options.bucket.delete(this.#options.key)
   }
 
   async #sendOn(chunk: Uint8Array): Promise<void> {

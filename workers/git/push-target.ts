@@ -3,7 +3,7 @@ import { isRepositoryName } from '../../atproto/records/repo-record.ts'
 import type { DirectoryEntry } from '../../storage/directory/repository-directory.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { RequestContext } from '../request-context.ts'
-import { requireOwner } from './basic-auth.ts'
+import { requireCredentials, requireOwner } from './basic-auth.ts'
 
 /** Where a push goes: a repository, or a name in one's own account that becomes one. */
 export interface PushTarget {
@@ -19,8 +19,13 @@ export async function requirePushTarget(
   actor: string,
   name: string,
 ): Promise<PushTarget> {
+  // First: git asks without credentials before it asks with them, and that need not cost anything.
+  requireCredentials(request)
   const identity = await context.resolveActor(actor)
-  await requireOwner(context, request, identity)
+  const [entry] = await Promise.all([
+    isRepositoryName(name) ? context.findListed(identity, name) : null,
+    requireOwner(context, request, identity),
+  ])
   if (!isRepositoryName(name)) {
     throw new HttpError(
       400,
@@ -28,5 +33,5 @@ export async function requirePushTarget(
       `'${name}' cannot be the name of a repository: use up to 100 letters, digits, '.', '_' and '-'`,
     )
   }
-  return { identity, name, entry: await context.findListed(identity, name) }
+  return { identity, name, entry }
 }

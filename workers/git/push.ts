@@ -13,6 +13,7 @@ import { ATOMIC_FAILURE, type CheckedCommand, checkCommands, STALE_REF } from '.
 import { expectsPack, type ReceiveRequest } from '../../git/protocol/receive-request.ts'
 import type { ReportStatus } from '../../git/protocol/report-status.ts'
 import { withConflicts } from '../../git/refs/ref-conflicts.ts'
+import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -26,6 +27,8 @@ import { planMoves } from './ref-moves.ts'
 import { type TakenPack, takePack } from './taken-pack.ts'
 
 const decoder = new TextDecoder()
+/** Who moves more refs than this asks for all: their names would be as long. */
+const MANY_REFS = 300
 const MISSING_OBJECTS = 'missing necessary objects'
 
 /** One push: its commands checked, its pack taken in, landed in the account, and taken over by the mirror. */
@@ -75,7 +78,9 @@ export class Push {
   /** Judges the commands by the mirror; where it says that somebody was faster, by the account itself. */
   async #check(): Promise<{ checked: CheckedCommand[]; manifest: Manifest | null }> {
     if (this.#target.entry === null) return { checked: this.#checkBy(null), manifest: null }
-    const asked = withConflicts(this.#request.commands.map(({ name }) => decoder.decode(name)))
+    const { commands } = this.#request
+    const names = () => commands.map(({ name }) => decoder.decode(name))
+    const asked = commands.length > MANY_REFS ? ALL_REFS : withConflicts(names())
     const manifest = await this.#mirror.completeManifest(asked, this.#tell)
     const checked = this.#checkBy(manifest)
     if (!checked.some((command) => !command.ok && command.reason === STALE_REF)) return { checked, manifest }
@@ -234,6 +239,7 @@ export class Push {
       pack: pack !== null && result.packLanded ? pack.manifestPack() : null,
       states,
       head: result.head,
+      headNeeds: result.headNeeds,
     })
     if (result.isStale) {
       const refreshed = this.#mirror.stub.refresh(this.#mirror.address)
@@ -261,6 +267,7 @@ function failed(
     repository: 'unchanged',
     failure: { message, retryAfterSeconds, isUncertain },
     head: landing.head,
+    headNeeds: [],
     isStale: false,
   }
 }

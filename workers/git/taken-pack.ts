@@ -78,11 +78,15 @@ export class TakenPack {
     return { ...(await this.#intake.stored()), size, objects, checksum, thin, createdAt: new Date().toISOString() }
   }
 
-  /** Puts the files that readers need beside the pack. */
+  /** Puts the files that readers need beside the pack, which is on its way already. */
   async putFiles(): Promise<void> {
     const { bucket } = this.#options
     const { index, graph } = this.#keys
-    await Promise.all([bucket.put(index, this.ingested.index), bucket.put(graph, this.ingested.graph)])
+    await Promise.all([
+      this.#intake.inBucket(),
+      bucket.put(index, this.ingested.index),
+      bucket.put(graph, this.ingested.graph),
+    ])
     keepFiles(this.#keys, this.#files.index, this.#files.graph)
   }
 
@@ -93,6 +97,8 @@ export class TakenPack {
   /** Leaves nothing in R2. */
   async discard(): Promise<void> {
     const { pack, index, graph } = this.#keys
+    // What is on its way would come after its deletion.
+    await this.#intake.inBucket().catch(() => undefined)
     await this.#options.bucket.delete([pack, index, graph])
   }
 

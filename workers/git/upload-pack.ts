@@ -63,7 +63,8 @@ async function answer(context: RequestContext, request: Request, mirror: Mirror,
     log('fetched', { did, rkey, isKept: true, ...mirror.cost })
     return bodyResponse(RESULT_TYPE, kept, { 'Cache-Status': 'skein; hit' })
   }
-  const keep = (chunks: AsyncGenerator<Uint8Array>) => answers.keep(name, chunks)
+  const isSound = () => mirror.version === manifest?.version
+  const keep = (chunks: AsyncGenerator<Uint8Array>) => answers.keep(name, chunks, isSound)
   return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch, keep)))
 }
 

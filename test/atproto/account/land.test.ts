@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type LandDeps, land } from '../../../atproto/account/land.ts'
 import type { Landing, LandingResult, RefMove } from '../../../atproto/account/landing.ts'
+import { LandingQueue, type LandingQueueDeps } from '../../../atproto/account/landing-queue.ts'
 import { readRepository, type StoredRepository } from '../../../atproto/account/read-repository.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
 import { REF_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
@@ -46,8 +46,13 @@ function move(name: string, from: RefState | null, target: string | null, peeled
   return { name, from, target, peeled }
 }
 
-function deps(overrides: Partial<LandDeps> = {}): LandDeps {
+function deps(overrides: Partial<LandingQueueDeps> = {}): LandingQueueDeps {
   return { client: local.client, applyWrites: local.applyWrites, tids, sleep: async () => undefined, ...overrides }
+}
+
+/** By a writer of its own, who knows nothing of the others. */
+function land(by: LandingQueueDeps, wanted: Landing): Promise<LandingResult> {
+  return new LandingQueue(by).land(wanted)
 }
 
 /** A landing in a repository, with a pack unless told otherwise. */
@@ -75,6 +80,7 @@ async function createRepository(): Promise<string> {
     repository: 'created',
     failure: null,
     head: 1,
+    headNeeds: [],
     isStale: false,
   })
   return repo
@@ -112,7 +118,7 @@ function faulty(
   when: 'before' | 'after',
   times: number,
   run: () => Promise<void> = async () => undefined,
-): LandDeps['applyWrites'] {
+): LandingQueueDeps['applyWrites'] {
   let left = times
   return async (writes) => {
     if (left-- <= 0) return local.applyWrites(writes)
@@ -290,7 +296,7 @@ describe('a landing whose answer is lost', () => {
     ['to a 500', false],
   ])('is recognised as landed: %s', async (_, cut) => {
     const { repo, main } = await createWithMain()
-    const applyWrites: LandDeps['applyWrites'] = cut
+    const applyWrites: LandingQueueDeps['applyWrites'] = cut
       ? (writes) => {
           local.atmosphere.loseNextAnswer(APPLY_WRITES)
           return local.applyWrites(writes)
@@ -355,7 +361,7 @@ describe('a landing that the PDS does not run', () => {
     const { repo, main } = await createWithMain()
     let late: () => Promise<void> = async () => undefined
     let tries = 0
-    const applyWrites: LandDeps['applyWrites'] = async (writes) => {
+    const applyWrites: LandingQueueDeps['applyWrites'] = async (writes) => {
       if (++tries === 1) {
         late = () => local.applyWrites(writes)
         throw new PdsUnreachableError('pds.test', 'did not answer within 30 s')
@@ -379,7 +385,7 @@ describe('a landing that the PDS does not run', () => {
 
   test('is not tried again where the session is refused', async () => {
     const { repo, main } = await createWithMain()
-    const applyWrites: LandDeps['applyWrites'] = (writes) =>
+    const applyWrites: LandingQueueDeps['applyWrites'] = (writes) =>
       local.client.applyWrites(local.account.did, writes, 'no-token')
     const requests = await local.requestsOf(async () => {
       const result = await land(deps({ applyWrites }), landing(repo, [move(MAIN, main, oid(2))]))
@@ -394,7 +400,7 @@ describe('many refs at once', () => {
     const { repo, main } = await createWithMain()
     const moves = Array.from({ length: 1000 }, (_, i) => move(`refs/tags/v${i}`, null, oid(1000 + i), oid(i + 1)))
     const written: number[] = []
-    const applyWrites: LandDeps['applyWrites'] = (writes) => {
+    const applyWrites: LandingQueueDeps['applyWrites'] = (writes) => {
       written.push(writes.length)
       return local.applyWrites(writes)
     }
@@ -497,7 +503,7 @@ describe('many refs at once', () => {
     const { repo } = await createWithMain()
     const applyWrites = faulty('before', 0)
     let disturbed = false
-    const disturb: LandDeps['applyWrites'] = async (writes) => {
+    const disturb: LandingQueueDeps['applyWrites'] = async (writes) => {
       if (!disturbed) {
         disturbed = true
         await land(deps(), landing(repo, [move('refs/tags/t3', null, oid(77))], { head: 2 }))

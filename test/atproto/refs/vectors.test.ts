@@ -3,7 +3,7 @@ import type { Landing, RefMove } from '../../../atproto/account/landing.ts'
 import { parseRefsKey } from '../../../atproto/records/record-keys.ts'
 import { decodeRefRecord, decodeRefsRecord } from '../../../atproto/records/ref-record.ts'
 import { mergeRefs } from '../../../atproto/refs/merge.ts'
-import { planLanding } from '../../../atproto/refs/plan.ts'
+import { BatchBuilder, planMoves } from '../../../atproto/refs/plan.ts'
 import moves from '../../vectors/storage/moves.json' with { type: 'json' }
 import refs from '../../vectors/storage/refs.json' with { type: 'json' }
 
@@ -45,11 +45,12 @@ describe('moves of refs', () => {
       atomic: false,
       head: vector.head,
     }
-    const request = { landing, moves: landing.moves, opens: false, head: vector.head, landingId: moves.landing }
-    const batches = planLanding(request)
-    expect(batches).toHaveLength(1)
-    expect(batches[0]!.writes).toEqual(vector.writes)
-    expect(batches[0]!.head).toBe(vector.headAfter)
+    const builder = new BatchBuilder()
+    const units = planMoves(landing, landing.moves, moves.landing)
+    builder.add({ landing, landingId: moves.landing, head: vector.head, opening: null, units }, { whole: true })
+    const { writes, parts } = builder.close()
+    expect(writes).toEqual(vector.writes)
+    expect(parts[0]!.head).toBe(vector.headAfter)
   })
 })
 

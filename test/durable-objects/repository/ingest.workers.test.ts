@@ -2,6 +2,7 @@ import { env } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { type FillDeps, fillMirror, resumePause } from '../../../durable-objects/repository/fill-mirror.ts'
+import { INGEST_LIMITS } from '../../../durable-objects/repository/ingest-limits.ts'
 import { ingestWanted } from '../../../durable-objects/repository/ingest-wanted.ts'
 import { findLostPacks } from '../../../durable-objects/repository/lost-packs.ts'
 import { mergeMany } from '../../../durable-objects/repository/merge-newest.ts'
@@ -71,7 +72,13 @@ function filling(store: MirrorStore): Filling {
   let made = 0
   const newId = () => mergedPackId(account.id(1000 + made++))
   const merge = () => mergeMany({ store, bucket: PACKS, newId, log }, account.address)
-  const deps: FillDeps = { store, client, bucket: PACKS, log, merge, readAll: () => read('all'), restore, resumeLater }
+  const newStem = () => account.id(1000 + made++)
+  const deps: FillDeps = {
+    ...{ store, client, bucket: PACKS, log, merge, newStem, restore, resumeLater },
+    limits: INGEST_LIMITS,
+    isTurnOver: () => false,
+    readAll: () => read('all'),
+  }
   return { store, account, deps, logged, pauses, read, fill: () => fillMirror(deps, account.address, () => undefined) }
 }
 
@@ -139,7 +146,7 @@ describe('ingestWanted', () => {
       await mirror.read()
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
       expect(states(mirror, 1, 2)).toEqual(['ready', 'ready'])
-      expect(mirror.logged).toEqual([])
+      expect(mirror.logged).toEqual(['pack-ingested', 'pack-ingested'])
     }))
 
   it('gives up a pack that cannot be read, and refs that need it, and serves the others', () =>
@@ -154,7 +161,7 @@ describe('ingestWanted', () => {
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
       expect(states(mirror, 1, 2, 3)).toEqual(['ready', 'broken', 'broken'])
       expect(store.shown.all().map(({ name }) => name)).toEqual([MAIN])
-      expect(mirror.logged).toEqual(['pack-broken', 'pack-broken', 'refs-broken'])
+      expect(mirror.logged).toEqual(['pack-ingested', 'pack-broken', 'pack-broken', 'refs-broken'])
     }))
 
   it('leaves out a branch whose history is cut off, until the pack that has the rest arrives', () =>

@@ -283,7 +283,7 @@ it('a mirror merges by its alarm after pushes have landed', async () => {
   const pushed = new Pushed()
   await pushed.withStore(2, async () => undefined)
   await runInDurableObject(pushed.stub, async (instance, state) => {
-    instance.land(pushed.address, { record: null, pack: null, states: [], head: null })
+    instance.land(pushed.address, { record: null, pack: null, states: [], head: null, headNeeds: [] })
     await vi.waitFor(async () => expect(await state.storage.getAlarm()).not.toBe(null))
     await state.storage.deleteAlarm()
     await instance.alarm()

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { PACK_COLLECTION, REF_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
 import { encodePackRecord } from '../../../atproto/records/pack-record.ts'
 import { packKey, refKey } from '../../../atproto/records/record-keys.ts'
@@ -12,12 +13,6 @@ const CREATED = '2026-11-30T12:00:00Z'
 /** Microseconds: so far apart are the packs' keys, an hour, that clocks make no difference. */
 const APART = 3600 * 1_000_000
 const FIRST = 1_760_000_000 * 1_000_000
-/** A valid CID; which blob it names is for the test to say. */
-const CIDS = [
-  'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy',
-  'bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e',
-] as const
-
 let repositories = 0
 
 /** A repository in an account in memory, its records written as a writer would. */
@@ -43,10 +38,10 @@ export class StoredRepositoryRecords {
     this.#pack(n, { bytes, size: bytes.length }, replaces)
   }
 
-  /** The pack in up to two blobs. */
+  /** The pack in blobs. */
   blobPack(n: number, blobs: readonly Uint8Array[], replaces: readonly number[] = []): void {
-    const parts = blobs.map((bytes, i) => {
-      const cid = CIDS[i]!
+    const parts = blobs.map((bytes) => {
+      const cid = cidOf(bytes)
       this.pds.blobs.set(cid, bytes)
       return {
         $type: 'blob' as const,
@@ -73,9 +68,12 @@ export class StoredRepositoryRecords {
     content: Pick<Parameters<typeof encodePackRecord>[0], 'bytes' | 'parts' | 'size'>,
     replaces: readonly number[],
   ): void {
+    const blobs = content.parts?.map(({ ref }) => this.pds.blobs.get(ref.$link)!)
+    const [first] = blobs ?? [content.bytes!]
     const record = {
       ...content,
-      objects: 1,
+      // As the pack's header says, if it has one.
+      objects: first!.length < 12 ? 1 : Buffer.from(first!.buffer, first!.byteOffset).readUInt32BE(8),
       checksum: '1'.repeat(40),
       thin: false,
       ...(replaces.length === 0 ? {} : { replaces: replaces.map((other) => packKey(this.rkey, this.id(other))) }),
@@ -83,4 +81,14 @@ export class StoredRepositoryRecords {
     }
     this.pds.put(PACK_COLLECTION, packKey(this.rkey, this.id(n)), encodePackRecord(record))
   }
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** The id of a blob: CIDv1, raw, SHA-256. */
+function cidOf(bytes: Uint8Array): string {
+  const binary = Uint8Array.from([1, 0x55, 0x12, 0x20, ...createHash('sha256').update(bytes).digest()])
+  const bits = Array.from(binary, (byte) => byte.toString(2).padStart(8, '0')).join('')
+  const digits = bits.match(/.{1,5}/g)!.map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)])
+  return `b${digits.join('')}`
 }

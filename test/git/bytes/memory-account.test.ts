@@ -34,6 +34,18 @@ describe('an account of memory', () => {
     expect(account.peak).toBe(90)
   })
 
+  it('counts what has left no more, and what is taken for a moment once', () => {
+    const account = new MemoryAccount(100)
+    const [table, cache] = [account.enter({ heldBytes: 50 }), account.enter(new Cache())]
+    cache.heldBytes = 40
+    account.check(30)
+    expect([cache.heldBytes, account.peak]).toEqual([0, 80])
+    expect(() => account.check(51)).toThrow(MemoryLimitError)
+    account.leave(table)
+    account.leave(table)
+    expect(account.held).toBe(0)
+  })
+
   it('ends the work that needs more all the same', () => {
     const account = new MemoryAccount(1024 * 1024)
     account.enter({ heldBytes: 1024 * 1024 + 1 })

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import { MemoryAccount } from '../../../git/bytes/memory-account.ts'
+import { MemoryAccount, REQUEST_MEMORY } from '../../../git/bytes/memory-account.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
 import { type IngestedPack, ingestPack } from '../../../git/graph/ingest-pack.ts'
 import { PackError } from '../../../git/pack/entry-header.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
+import { manyObjects } from '../many-objects.ts'
 import { packOf, seededRandom } from '../packs.ts'
 
 function ingest(pack: Uint8Array, memory: MemoryAccount): Promise<IngestedPack> {
@@ -52,3 +53,14 @@ it(
     await expect(ingest(pack, new MemoryAccount(100 * 1024))).rejects.toThrow(PackError)
   },
 )
+
+it('a pack of almost half a million objects is taken in within what a request may hold', GIT_TIME, async () => {
+  const { pack, objects } = manyObjects({ commits: 18_000, files: 24 })
+  const memory = new MemoryAccount()
+  const ingested = await ingest(pack, memory)
+  expect(ingested.objects).toBe(objects)
+  expect(objects).toBeGreaterThan(450_000)
+  // Less than that cannot be right: its tables and its index alone take more.
+  expect(memory.peak).toBeGreaterThan(objects * 90)
+  expect(memory.peak).toBeLessThanOrEqual(REQUEST_MEMORY)
+})

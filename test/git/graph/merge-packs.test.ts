@@ -1,36 +1,33 @@
 import { describe, expect, it } from 'vitest'
+import { MemoryAccount, MemoryLimitError } from '../../../git/bytes/memory-account.ts'
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
-import { mergePacks } from '../../../git/graph/merge-packs.ts'
-import { EXTERNAL_REFERENCE, PackGraph } from '../../../git/graph/pack-graph.ts'
+import { MERGE_BYTES_PER_OBJECT, mergePacks } from '../../../git/graph/merge-packs.ts'
+import { PackGraph } from '../../../git/graph/pack-graph.ts'
 import type { PackHandle } from '../../../git/graph/pack-handle.ts'
-import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { PackIndex } from '../../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../../git/pack/packed-objects.ts'
-import { writePack } from '../../../git/pack/write-pack.ts'
-import { planFetch } from '../../../git/walk/plan-fetch.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
-import { ingest, ingestAll, packOf, seededRandom } from '../packs.ts'
+import { manyObjects } from '../many-objects.ts'
+import { clone, ingest, ingestAll, linksOf, packOf, seededRandom } from '../packs.ts'
 import { concat } from '../protocol/wire.ts'
 import { pushes } from '../pushes.ts'
 import { randomHistory } from '../random-history.ts'
 
-async function merge(packs: readonly PackHandle[], older: readonly PackHandle[]) {
+async function merge(packs: readonly PackHandle[], older: readonly PackHandle[], memory = new MemoryAccount()) {
   const chunks: Uint8Array[] = []
+  const files: Uint8Array[] = []
+  const keep = (into: Uint8Array[]) => async (bytes: Uint8Array) => void into.push(bytes.slice())
   const merged = await mergePacks(
-    packs,
-    async (chunk) => {
-      chunks.push(chunk.slice())
-    },
-    { older: new PackedObjects(older) },
+    packs.map((pack) => ({ ...pack, graph: async () => pack.graph })),
+    { write: keep(chunks), end: async () => undefined, index: keep(files), graph: keep(files) },
+    { older: new PackedObjects(older), memory },
   )
   const bytes = concat(chunks)
   expect(merged.size).toBe(bytes.length)
-  const pack: PackHandle = {
-    index: new PackIndex(merged.index),
-    graph: new PackGraph(merged.graph),
-    data: new BufferRange(bytes),
-  }
+  const [index, graph] = files as [Uint8Array, Uint8Array]
+  const pack: PackHandle = { index: new PackIndex(index), graph: new PackGraph(graph), data: new BufferRange(bytes) }
+  expect(merged.objects).toBe(pack.index.entries)
   return { bytes, pack }
 }
 
@@ -43,36 +40,6 @@ function entriesOf({ index }: PackHandle) {
     size: index.size(ordinal),
     base: index.base(ordinal),
   }))
-}
-
-/** What a graph says, in ids. */
-function linksOf({ index, graph }: PackHandle) {
-  const oid = (reference: number) => (reference < EXTERNAL_REFERENCE ? index.oid(reference) : graph.external(reference))
-  const commits = Array.from({ length: graph.commits }, (_, commit) => ({
-    oid: index.oid(graph.ordinals[commit]!),
-    tree: oid(graph.trees[commit]!),
-    time: graph.times[commit]!,
-    generation: graph.generations[commit]!,
-    parents: Array.from(graph.parents(commit), oid),
-    objects: Array.from(graph.objects(commit), oid).sort(),
-  }))
-  const tags = Array.from({ length: graph.tags }, (_, tag) => ({
-    oid: index.oid(graph.tagOrdinals[tag]!),
-    target: oid(graph.tagTargets[tag]!),
-    type: graph.tagType(tag),
-  }))
-  return { commits, tags, missing: Array.from(graph.missing, oid).sort() }
-}
-
-async function clone(packs: readonly PackHandle[], wants: readonly Oid[]): Promise<Uint8Array> {
-  const graph = new RepositoryGraph(packs)
-  const objects = new PackedObjects(packs)
-  const plan = await planFetch(graph, { wants, haves: [] }, objects)
-  const chunks: Uint8Array[] = []
-  for await (const chunk of writePack(packs, plan.selection, { ofsDelta: true, client: null, objects }).chunks()) {
-    chunks.push(chunk.slice())
-  }
-  return concat(chunks)
 }
 
 describe.each([1, 2, 3, 4, 5, 6])('pushes of a random history (seed %i)', (seed) => {
@@ -144,4 +111,19 @@ it('keeps deltas that stand on older packs', GIT_TIME, async () => {
   expect(entriesOf(pack).filter((entry) => entry.base !== null && 'oid' in entry.base).length).toBeGreaterThan(0)
   using client = new ScratchRepository({ bare: true })
   client.git(['index-pack', '--stdin', '--strict'], await clone([base!, pack], commits))
+})
+
+it('holds no more for an object than its limits count on', GIT_TIME, async () => {
+  const [older, newer] = [
+    manyObjects({ commits: 2000, files: 24 }),
+    manyObjects({ commits: 1500, files: 30, seed: 'newer' }),
+  ]
+  const packs = await ingestAll([older.pack, newer.pack])
+  const { objects } = packs.reduce((sum, { index }) => ({ objects: sum.objects + index.entries }), { objects: 0 })
+  const memory = new MemoryAccount()
+  const { pack } = await merge(packs, [], memory)
+  expect(pack.index.ids).toBe(pack.index.entries)
+  expect(memory.peak / objects).toBeGreaterThan(MERGE_BYTES_PER_OBJECT - 20)
+  expect(memory.peak / objects).toBeLessThan(MERGE_BYTES_PER_OBJECT)
+  await expect(merge(packs, [], new MemoryAccount(memory.peak - 1))).rejects.toThrow(MemoryLimitError)
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Bitmap } from '../../../git/bytes/bitmap.ts'
 import { type Oid, oidToBytes } from '../../../git/bytes/oid.ts'
 import { BufferRange, type ByteRange, readPieces } from '../../../git/bytes/range.ts'
@@ -43,6 +43,8 @@ class CountedRange implements ByteRange {
   reads = 0
   bytes = 0
   most = 0
+  /** Spans that are being read. */
+  open = 0
   readonly #range: ByteRange
   #underWay = 0
 
@@ -64,8 +66,13 @@ class CountedRange implements ByteRange {
     return this.#range.stream(offset, length)
   }
 
-  pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
-    return readPieces(this, offset, length, pieceBytes)
+  async *pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+    this.open++
+    try {
+      yield* readPieces(this, offset, length, pieceBytes)
+    } finally {
+      this.open--
+    }
   }
 }
 
@@ -315,6 +322,37 @@ describe('writePack', GIT_TIME, () => {
     expect(data.most).toBeLessThanOrEqual(4)
     expect(taken.length).toBeLessThan(4 + (2 * bytes.length) / 2 ** 20)
     expect(verify(concat(taken))).toHaveLength(398)
+  })
+
+  it.each([
+    ['was written', false, Number.POSITIVE_INFINITY],
+    ['is left in the middle', false, 1],
+    ['was copied verbatim', true, Number.POSITIVE_INFINITY],
+    ['is left in the middle of a copy', true, 1],
+  ])('reads on in no pack once it %s', async (_, isVerbatim, chunksTaken) => {
+    const random = seededRandom(8)
+    const noise = (length: number) => Array.from({ length }, () => String.fromCharCode(32 + random(95))).join('')
+    // Of two versions of a text the older one is left out, so that the end of its pack is not read but sent whole.
+    const base = 'older'
+    const texts = Array.from({ length: 150 }, () => noise(20_000 + random(20_000)))
+    const parts = isVerbatim
+      ? [texts.map(blobEntry)]
+      : [
+          [...texts.map(blobEntry), blobEntry(base), refDelta(blobId(base), base.length, 'newer')],
+          [blobEntry('second')],
+        ]
+    const packs = await Promise.all(
+      parts.map(async (entries) => {
+        const bytes = rawPack(entries)
+        return { ...(await ingest(bytes)), data: new CountedRange(new BufferRange(bytes)) }
+      }),
+    )
+    const selection = selectAll(packs, isVerbatim ? [] : [blobId(base)])
+    const pack = writePack(packs, selection, { ofsDelta: true, client: null, objects: new PackedObjects(packs) })
+    expect(pack.verbatim).toBe(isVerbatim)
+    let taken = 0
+    for await (const _ of pack.chunks()) if (++taken === chunksTaken) break
+    await vi.waitFor(() => expect(packs.map(({ data }) => data.open)).toEqual(packs.map(() => 0)))
   })
 
   it('leaves out what lies between entries that are far apart', async () => {

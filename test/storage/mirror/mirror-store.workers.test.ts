@@ -178,6 +178,6 @@ it('failures are counted until an ingest succeeds', () =>
     expect([store.noteIngestFailure(), store.noteIngestFailure()]).toEqual([1, 2])
     store.setHead(head())
     expect(store.noteIngestFailure()).toBe(3)
-    store.noteIngested()
+    store.noteProgress()
     expect(store.noteIngestFailure()).toBe(1)
   }))

@@ -15,6 +15,14 @@ function open(cache: AnswerCache = caches.default, limits = LIMITS) {
   return { answers, settled: () => Promise.all(work) }
 }
 
+/** Nothing is to be put into it. */
+const noCache: AnswerCache = {
+  match: async () => undefined,
+  put: () => {
+    throw new Error('nothing was to be kept')
+  },
+}
+
 async function* chunksOf(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield new TextEncoder().encode(text)
 }
@@ -29,7 +37,7 @@ describe('keeping answers', () => {
   it('passes an answer on and gives it to whoever asks next', async () => {
     const { answers, settled } = open()
     expect(await answers.find('whole')).toBeNull()
-    expect(await textOf(answers.keep('whole', chunksOf('one ', 'two ', 'three')))).toBe('one two three')
+    expect(await textOf(answers.keep('whole', chunksOf('one ', 'two ', 'three'), () => true))).toBe('one two three')
     await settled()
     expect(await textOf((await answers.find('whole'))!)).toBe('one two three')
     expect(await answers.find('other')).toBeNull()
@@ -37,7 +45,7 @@ describe('keeping answers', () => {
 
   it('does not keep what the client has not taken to its end', async () => {
     const { answers, settled } = open()
-    for await (const _ of answers.keep('left', chunksOf('one', 'two'))) break
+    for await (const _ of answers.keep('left', chunksOf('one', 'two'), () => true)) break
     await settled()
     expect(await answers.find('left')).toBeNull()
   })
@@ -48,17 +56,43 @@ describe('keeping answers', () => {
       yield* chunksOf('one')
       throw new Error('R2 is on fire')
     }
-    await expect(textOf(answers.keep('failed', failing()))).rejects.toThrow('R2 is on fire')
+    await expect(textOf(answers.keep('failed', failing(), () => true))).rejects.toThrow('R2 is on fire')
     await settled()
     expect(await answers.find('failed')).toBeNull()
+  })
+
+  it('does not keep what was made of something else than its name', async () => {
+    const { answers, settled } = open()
+    expect(await textOf(answers.keep('unsound', chunksOf('one'), () => false))).toBe('one')
+    await settled()
+    expect(await answers.find('unsound')).toBeNull()
   })
 
   it('does not keep what is too large, and passes all of it on', async () => {
     const { answers, settled } = open()
     const parts = ['a'.repeat(600), 'b'.repeat(600), 'c'.repeat(600)]
-    expect(await textOf(answers.keep('large', chunksOf(...parts)))).toBe(parts.join(''))
+    expect(await textOf(answers.keep('large', chunksOf(...parts), () => true))).toBe(parts.join(''))
     await settled()
     expect(await answers.find('large')).toBeNull()
+    const { answers: later } = open(noCache)
+    expect(await textOf(later.keep('large', chunksOf(...parts), () => true))).toBe(parts.join(''))
+  })
+
+  it('makes no second copy while one is on its way', async () => {
+    const { answers, settled } = open()
+    const first = answers.keep('twice', chunksOf('one ', 'two'), () => true)
+    await first.next()
+    const { answers: other } = open(noCache)
+    expect(await textOf(other.keep('twice', chunksOf('one ', 'two'), () => true))).toBe('one two')
+    expect(await textOf(first)).toBe('two')
+    await settled()
+    expect(await textOf((await answers.find('twice'))!)).toBe('one two')
+  })
+
+  it('finds nothing where the cache fails', async () => {
+    const match = () => Promise.reject(new Error('too many subrequests'))
+    const { answers } = open({ match, put: async () => undefined })
+    expect(await answers.find('whole')).toBeNull()
   })
 
   it.each<[string, AnswerCache['put']]>([
@@ -74,7 +108,9 @@ describe('keeping answers', () => {
     ['never reads', () => new Promise<void>(() => undefined)],
   ])('does not hold up the client where the cache %s', async (_, put) => {
     const { answers } = open({ match: async () => undefined, put }, { ...LIMITS, patience: 10 })
-    expect(await textOf(answers.keep('unkept', chunksOf('one ', 'two ', 'three')))).toBe('one two three')
+    expect(await textOf(answers.keep(`unkept ${put}`, chunksOf('one ', 'two ', 'three'), () => true))).toBe(
+      'one two three',
+    )
   })
 })
 
@@ -140,6 +176,7 @@ describe('the name of an answer', () => {
       name({ wantRefs: ['HEAD'] }),
       name({ wantRefs: ['HEAD'] }, { refs: [{ ...manifest.refs[0]!, target: 'c'.repeat(40) }] }),
       name({ deepen: { ...deepen, depth: 1 } }),
+      name({ deepen: { ...deepen, depth: 1, relative: true } }),
       name({ deepen: { ...deepen, since: 1 } }),
       name({ deepen: { ...deepen, filter: NO_FILTER } }),
       name({ deepen: { ...deepen, filter: { ...NO_FILTER, types: new Set([COMMIT]) } } }),

@@ -65,6 +65,7 @@ test('a small pack is kept in its record, and nothing is uploaded', async () => 
   expect(await takeAll(taking, bytes)).toBe(bytes.length)
   expect(await (await taking.complete()).read(0, bytes.length)).toEqual(bytes)
   expect(await taking.stored()).toEqual({ bytes })
+  await taking.inBucket()
   expect([uploads.length, await inBucket(key)]).toEqual([0, bytes])
 })
 
@@ -72,11 +73,42 @@ test('a larger one goes to the account in parts as it comes, and to the bucket',
   const { taking, uploads, key } = intake()
   const bytes = pack(INLINE_PACK_LIMIT + PART)
   await takeAll(taking, bytes)
-  await taking.complete()
+  await taking.inBucket()
   const stored = await taking.stored()
   expect(stored).toMatchObject({ parts: [{ ref: { $link: 'blob 0' } }, {}, {}] })
   expect(new Uint8Array(Buffer.concat(uploads))).toEqual(bytes)
   expect(await inBucket(key)).toEqual(bytes)
+})
+
+test('its bytes can be read, and go into its record, while they are on their way to the bucket', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const bucket = {
+    put: async (key: string, value: Uint8Array) => {
+      await arrived.promise
+      return PACKS.put(key, value)
+    },
+    delete: (key: string) => PACKS.delete(key),
+  } as unknown as R2Bucket
+  const [kept, dropped] = [intake({ bucket }), intake({ bucket })]
+  const bytes = pack(INLINE_PACK_LIMIT)
+  for (const { taking } of [kept, dropped]) {
+    await takeAll(taking, bytes)
+    expect(await (await taking.complete()).read(0, bytes.length)).toEqual(bytes)
+    expect(await taking.stored()).toEqual({ bytes })
+  }
+  const aborted = dropped.taking.abort(new Error('a base is missing'))
+  arrived.resolve()
+  await Promise.all([aborted, kept.taking.inBucket()])
+  expect(await inBucket(kept.key)).toEqual(bytes)
+  expect(await PACKS.head(dropped.key)).toBe(null)
+})
+
+test('a bucket that takes nothing is heard of by who waits for it', async () => {
+  const bucket = { put: () => Promise.reject(new Error('no room')) } as unknown as R2Bucket
+  const { taking } = intake({ bucket })
+  await takeAll(taking, pack(INLINE_PACK_LIMIT))
+  await taking.complete()
+  await expect(taking.inBucket()).rejects.toThrow('no room')
 })
 
 test('a part that was refused is sent again, and its place is kept', async () => {

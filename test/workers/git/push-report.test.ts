@@ -28,6 +28,7 @@ test('what became of each ref is said in the order of the push', () => {
     repository: 'unchanged',
     failure,
     head: null,
+    headNeeds: [],
     isStale: true,
   }
   expect(reportLanding([ok('landed'), bad, ok('lost'), ok('failed'), ok('nothing to do')], result)).toEqual({

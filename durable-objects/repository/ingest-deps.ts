@@ -1,0 +1,57 @@
+import type { PdsClient } from '../../atproto/pds/pds-client.ts'
+import type { MemoryAccount } from '../../git/bytes/memory-account.ts'
+import type { KnownObjects } from '../../git/graph/build-graph.ts'
+import type { IngestedPack } from '../../git/graph/ingest-pack.ts'
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { PackedObjects } from '../../git/pack/packed-objects.ts'
+import type { ManifestPack } from '../../storage/manifest.ts'
+import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import { openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
+import type { RepositoryAddress } from './answers.ts'
+import type { IngestLimits } from './ingest-limits.ts'
+
+export interface IngestDeps {
+  readonly store: MirrorStore
+  readonly client: PdsClient
+  readonly bucket: R2Bucket
+  readonly limits: IngestLimits
+  /** Whether what comes next is to be left to the next alarm, which has time of its own. */
+  isTurnOver(): boolean
+  /** What the ids of packs begin with that one is cut into; no pack of the repository has had it. */
+  newStem(): string
+  /** Makes few packs of many; called after each that is taken in. */
+  merge(): Promise<void>
+  log(event: string, fields: Record<string, unknown>): void
+}
+
+/** What is done with a pack, for a person. */
+export type IngestStep = 'downloading bytes' | 'receiving objects' | 'resolving objects' | 'linking commits'
+export type TellStep = (step: IngestStep, done: number, total: number) => void
+
+/** What the repository has already, entered where its buffers are counted. */
+export async function openKnown(
+  { store, bucket }: IngestDeps,
+  { did, rkey }: RepositoryAddress,
+  memory: MemoryAccount,
+): Promise<KnownObjects | null> {
+  const packs = await openPacks(bucket, did, rkey, store.packs('ready'))
+  if (packs.length === 0) return null
+  for (const { data } of packs) memory.enter(data)
+  const known = await withGraphs(packs)
+  return { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) }
+}
+
+/** Whether what a pack's objects lack may be in packs that are still to come. */
+export function mayBringMore(store: MirrorStore, { missing }: Pick<IngestedPack, 'missing'>): boolean {
+  return missing.length > 0 && store.packs('wanted').length > 1
+}
+
+export function logFaults(
+  { log }: IngestDeps,
+  { did, rkey }: RepositoryAddress,
+  { id }: ManifestPack,
+  { malformed, missing }: Pick<IngestedPack, 'malformed' | 'missing'>,
+): void {
+  for (const reason of malformed) log('object-malformed', { did, rkey, pack: id, reason })
+  if (missing.length > 0) log('objects-missing', { did, rkey, pack: id, count: missing.length, first: missing[0] })
+}

@@ -1,0 +1,57 @@
+import type { UploadProgress } from '../packs/pack-upload.ts'
+
+/** `complete`: all of the pack is in R2. */
+export type DownloadState = UploadProgress | 'complete'
+
+/**
+ * How far packs have come on their way from the account into R2, so that whoever goes on with one does not begin again.
+ * A part of `MirrorStore`, which makes the tables.
+ */
+export class PackDownloads {
+  readonly #storage: DurableObjectStorage
+  readonly #sql: SqlStorage
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage
+    this.#sql = storage.sql
+  }
+
+  /** Null: nothing of it has been kept. */
+  state(pack: string): DownloadState | null {
+    const [row] = this.#sql
+      .exec<{ upload: string | null }>('select upload from downloads where pack = ?', pack)
+      .toArray()
+    if (row === undefined) return null
+    if (row.upload === null) return 'complete'
+    const parts = this.#sql
+      .exec<{ number: number; etag: string }>(
+        'select number, etag from download_parts where pack = ? order by number',
+        pack,
+      )
+      .toArray()
+    return { uploadId: row.upload, parts: parts.map(({ number, etag }) => ({ partNumber: number, etag })) }
+  }
+
+  begin(pack: string, uploadId: string): void {
+    this.#storage.transactionSync(() => {
+      this.forget(pack)
+      this.#sql.exec('insert into downloads values (?, ?)', pack, uploadId)
+    })
+  }
+
+  addPart(pack: string, { partNumber, etag }: R2UploadedPart): void {
+    this.#sql.exec('insert or replace into download_parts values (?, ?, ?)', pack, partNumber, etag)
+  }
+
+  complete(pack: string): void {
+    this.#storage.transactionSync(() => {
+      this.forget(pack)
+      this.#sql.exec('insert into downloads values (?, null)', pack)
+    })
+  }
+
+  forget(pack: string): void {
+    this.#sql.exec('delete from downloads where pack = ?', pack)
+    this.#sql.exec('delete from download_parts where pack = ?', pack)
+  }
+}
