@@ -38,9 +38,15 @@ export class LineNumbers {
   }
 }
 
-function lineStarts(bytes: Uint8Array): Uint32Array {
+/** How many lines a text has, one without a line break at its end included. */
+export function countLines(bytes: Uint8Array): number {
   let count = bytes.length === 0 || bytes.at(-1) === LF ? 0 : 1
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++
+  return count
+}
+
+function lineStarts(bytes: Uint8Array): Uint32Array {
+  const count = countLines(bytes)
   const starts = new Uint32Array(count + 1)
   for (let line = 1; line < count; line++) starts[line] = bytes.indexOf(LF, starts[line - 1]!) + 1
   starts[count] = bytes.length

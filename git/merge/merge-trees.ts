@@ -1,4 +1,5 @@
 import type { Oid } from '../bytes/oid.ts'
+import { countLines } from '../diff/text-lines.ts'
 import { canonicalMode, DIRECTORY_MODE, isDirectory, isGitlink, isSymlink } from '../object/file-mode.ts'
 import { GatedSource } from '../object/gated-source.ts'
 import { hashObject } from '../object/hash-object.ts'
@@ -180,6 +181,7 @@ class TreeMerge {
     if (sizes.some((stat) => stat !== null && stat.size > this.#limits.textBytes)) return 'too-large'
     const texts = await Promise.all(oids.map((oid) => (oid === null ? NOTHING : readObject(this.#source, oid, BLOB))))
     if (texts.some((text) => text.subarray(0, BINARY_CHECK_BYTES).includes(0))) return 'binary'
+    if (texts.some((text) => countLines(text) > this.#limits.textLines)) return 'too-large'
     return texts as [Uint8Array, Uint8Array, Uint8Array]
   }
 

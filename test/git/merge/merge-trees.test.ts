@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mergeFollowingRenames } from '../../../git/merge/follow-renames.ts'
-import { MergeTooLargeError } from '../../../git/merge/merge-limits.ts'
+import { type MergeLimits, MergeTooLargeError } from '../../../git/merge/merge-limits.ts'
 import { mergeTrees } from '../../../git/merge/merge-trees.ts'
 import { MissingObjectError } from '../../../git/object/missing-object-error.ts'
 import { TREE } from '../../../git/object/object-type.ts'
@@ -147,15 +147,14 @@ describe('mergeTrees', () => {
   })
 
   it('does not merge texts that are too large, and gives up where there are too many', async () => {
-    const trees = [{ f: TEXT }, { f: at('one') }, { f: at('five') }].map((files: Files) => source.tree(files)) as [
-      string,
-      string,
-      string,
-    ]
-    const { conflicts } = await mergeTrees(source, ...trees, { ...options, limits: { textBytes: 10, heldBytes: 1000 } })
-    expect(conflicts.map(({ kind }) => kind)).toEqual(['too-large'])
-    const few = { ...options, limits: { textBytes: 1000, heldBytes: 20 } }
-    await expect(mergeTrees(source, ...trees, few)).rejects.toThrow(MergeTooLargeError)
+    const trees = [{ f: TEXT }, { f: at('one') }, { f: at('five') }].map((files: Files) => source.tree(files))
+    const limits = { textBytes: TEXT.length, textLines: 5, heldBytes: 1000 }
+    const merge = (less: Partial<MergeLimits>) =>
+      mergeTrees(source, ...(trees as [string, string, string]), { ...options, limits: { ...limits, ...less } })
+    expect((await merge({})).conflicts).toEqual([])
+    expect((await merge({ textBytes: TEXT.length - 1 })).conflicts.map(({ kind }) => kind)).toEqual(['too-large'])
+    expect((await merge({ textLines: 4 })).conflicts.map(({ kind }) => kind)).toEqual(['too-large'])
+    await expect(merge({ heldBytes: TEXT.length })).rejects.toThrow(MergeTooLargeError)
   })
 
   it('says which tree is missing, and gives up on trees nested without end', async () => {
