@@ -5,10 +5,10 @@ import type { Write } from '../pds/write.ts'
 import type { TidClock } from '../records/tid.ts'
 import { type Batch, BatchBuilder, PLAN_LIMITS, type PlanLimits } from '../refs/plan.ts'
 import { findRepositories } from './find-repositories.ts'
-import type { Landing, LandingResult } from './landing.ts'
+import { type Landing, type LandingResult, memoryOf } from './landing.ts'
 import { LandingLog } from './landing-log.ts'
 import { LandingRun } from './landing-run.ts'
-import { type Look, lookAgain, readFresh, type TriedLanding } from './look-again.ts'
+import { isGone, type Look, lookAgain, readFresh, type TriedLanding } from './look-again.ts'
 
 export interface LandingQueueDeps {
   /** For reads. */
@@ -20,7 +20,24 @@ export interface LandingQueueDeps {
   /** In [0, 1). */
   readonly random?: () => number
   readonly limits?: PlanLimits
+  readonly waiting?: WaitingLimits
 }
+
+/** What may wait at once: more is told to come back. One that finds nobody before it is always let in. */
+export interface WaitingLimits {
+  readonly landings: number
+  /** By {@link memoryOf}. */
+  readonly bytes: number
+}
+
+/**
+ * An object has 128 MB. Packs wait as bytes; of those in a write, 1 MB at most, there is the JSON too, and the platform's
+ * copies. 1,000 landings are some 15 writes.
+ */
+const WAITING_LIMITS: WaitingLimits = { landings: 1_000, bytes: 24 * 1024 * 1024 }
+/** A full queue has room again soon, in seconds. */
+const COME_BACK_AFTER = 5
+const FULL = 'too many pushes to this account wait already: push again'
 
 /** Longest pause before the second try after a fault that was no race, in milliseconds; it doubles with each. */
 const PAUSE = 300
@@ -34,6 +51,8 @@ const TOO_LARGE = 413
 interface Ticket {
   run: LandingRun
   readonly settled: PromiseWithResolvers<LandingResult>
+  /** What it takes, in bytes. */
+  readonly memory: number
   /** The account is being read for it, or it pauses after a fault. */
   isBusy: boolean
   /** It has been taken up from the account as it is. */
@@ -42,6 +61,8 @@ interface Ticket {
   isNameFree: boolean
   /** It has lost a race: it might again, and is kept apart from those that have not. */
   hasRaced: boolean
+  /** What is still to be written of it was in a write whose fate is not known: it may be carried out yet. */
+  mayHaveLanded: boolean
   /** In a batch of at most so many: of larger ones it was part when they failed, and nobody knows why. */
   companions: number
 }
@@ -49,6 +70,10 @@ interface Ticket {
 interface Flight {
   readonly tickets: readonly Ticket[]
   readonly batch: Batch
+}
+
+interface Tried extends TriedLanding {
+  readonly ticket: Ticket
 }
 
 /**
@@ -63,9 +88,10 @@ interface Flight {
  * **After a fault.** A PDS tells a lost race like any other fault (HTTP 500), and a broken connection tells nothing at
  * all. So after every fault the refs are read again, and their seqs say which it was: the batch landed and its answer
  * was lost; others were first; or it never ran. What is still possible is tried again, and can do no harm: should the
- * first try land late after all, the second finds its keys taken and recognises the landing as its own. A batch that
- * others were first in is split: those that lost nothing go again without those that did. One that failed for no reason
- * to be seen is halved, until what the PDS does not take is alone.
+ * first try land late after all, the second finds its keys taken and recognises the landing as its own. That speaks for
+ * itself alone: those that were with it in the second try are not in the account, and go again. A batch that others were
+ * first in is split: those that lost nothing go again without those that did. One that failed for no reason to be seen is
+ * halved, until what the PDS does not take is alone.
  */
 export class LandingQueue {
   readonly #deps: LandingQueueDeps
@@ -74,21 +100,32 @@ export class LandingQueue {
   readonly #unfinished = new Set<Ticket>()
   /** The same, in the order in which they get their turn. */
   #turns: Ticket[] = []
+  /** What all unfinished take, in bytes. */
+  #memory = 0
   #isDraining = false
 
   constructor(deps: LandingQueueDeps) {
     this.#deps = deps
   }
 
-  /** @throws no error of the PDS: those become outcomes of the moves */
+  /** @throws no error of the PDS, and none of a full queue: those become outcomes of the moves */
   land(landing: Landing): Promise<LandingResult> {
+    const run = this.#createRun(landing)
+    const memory = memoryOf(landing)
+    if (!this.#hasRoom(memory)) {
+      run.fail(FULL, COME_BACK_AFTER)
+      return Promise.resolve(run.result())
+    }
+    this.#memory += memory
     const ticket: Ticket = {
-      run: this.#createRun(landing),
+      run,
       settled: Promise.withResolvers(),
+      memory,
       isBusy: false,
       hasRead: false,
       isNameFree: false,
       hasRaced: false,
+      mayHaveLanded: false,
       companions: Number.POSITIVE_INFINITY,
     }
     this.#unfinished.add(ticket)
@@ -98,11 +135,20 @@ export class LandingQueue {
     return ticket.settled.promise
   }
 
+  #hasRoom(memory: number): boolean {
+    const { landings, bytes } = this.#deps.waiting ?? WAITING_LIMITS
+    const waiting = this.#unfinished.size
+    return waiting === 0 || (waiting < landings && this.#memory + memory <= bytes)
+  }
+
   async #drain(): Promise<void> {
     if (this.#isDraining) return
     this.#isDraining = true
-    for (let flight = this.#nextFlight(); flight !== null; flight = this.#nextFlight()) await this.#fly(flight)
-    this.#isDraining = false
+    try {
+      for (let flight = this.#nextFlight(); flight !== null; flight = this.#nextFlight()) await this.#fly(flight)
+    } finally {
+      this.#isDraining = false
+    }
   }
 
   /** Null: nobody waits who could go now. */
@@ -115,6 +161,7 @@ export class LandingQueue {
       if (ticket.isBusy || blocked.has(ticket) || !goesWith(ticket, tickets)) continue
       try {
         if (this.#needsReading(ticket)) void this.#keepBusy(ticket, () => this.#read(ticket))
+        else if (tickets.length > 0 && !builder.hasRoom(ticket.run.landing.repo, ticket.run.leastSize)) continue
         else if (builder.add(ticket.run.plan, { whole: tickets.length > 0 || ticket.run.landing.atomic }))
           tickets.push(ticket)
         else if (tickets.length === 0) ticket.run.fail(TOO_LARGE_FOR_ATOMIC, null)
@@ -123,29 +170,40 @@ export class LandingQueue {
       }
       this.#finishIfDone(ticket)
     }
-    if (tickets.length > 0) return { tickets, batch: builder.close() }
+    if (tickets.length > 0) return this.#close(tickets, builder) ?? this.#nextFlight()
     // Where one was refused, others may have waited for it.
     return this.#unfinished.size < unfinished ? this.#nextFlight() : null
+  }
+
+  /** Null: there is something wrong with one of them, and they have to be put together anew, until it is alone. */
+  #close(tickets: readonly Ticket[], builder: BatchBuilder): Flight | null {
+    try {
+      return { tickets, batch: builder.close() }
+    } catch (error) {
+      if (tickets.length === 1) this.#abandon(tickets[0]!, error)
+      else halve(tickets)
+      return null
+    }
   }
 
   /** Those that wait for what becomes of one that came before them. */
   #blocked(): Set<Ticket> {
     const blocked = new Set<Ticket>()
     const names = new Set<string>()
-    for (const ticket of this.#unfinished) {
-      const { create } = ticket.run.landing
-      if (create === null) continue
-      if (names.has(create.name)) blocked.add(ticket)
-      names.add(create.name)
-    }
     const byRepository = Map.groupBy(this.#unfinished, ({ run }) => run.landing.repo)
     for (const tickets of byRepository.values()) {
-      if (tickets.length === 1) continue
       const claimed = new RefNames()
       for (const ticket of tickets) {
-        const wanted = ticket.run.pending.map(({ name }) => name)
-        if (wanted.some((name) => claimed.has(name) || claimed.conflictWith(name) !== null)) blocked.add(ticket)
-        for (const name of wanted) claimed.add(name)
+        try {
+          const { create } = ticket.run.landing
+          const isTaken = create !== null && names.has(create.name)
+          // Most are alone in their repository, some with refs by the thousand.
+          const isClaimed = tickets.length > 1 && !claim(ticket, claimed)
+          if (create !== null) names.add(create.name)
+          if (isTaken || isClaimed) blocked.add(ticket)
+        } catch (error) {
+          this.#abandon(ticket, error)
+        }
       }
     }
     return blocked
@@ -164,7 +222,9 @@ export class LandingQueue {
     const { client } = this.#deps
     const { landing } = run
     if (landing.create === null) {
-      run.rebase(run.pending, await readFresh(client, landing, run.pending))
+      const refs = await readFresh(client, landing, run.pending)
+      if (await isGone(client, landing, refs)) run.failGone()
+      else run.rebase(refs)
       ticket.hasRead = true
       return
     }
@@ -182,7 +242,7 @@ export class LandingQueue {
     try {
       await this.#deps.applyWrites(batch.writes)
       hasLanded = true
-      this.#markLanded(flight)
+      this.#markLanded(triedIn(flight))
     } catch (fault) {
       try {
         if (!isPdsFault(fault)) throw fault
@@ -202,12 +262,15 @@ export class LandingQueue {
     this.#turns = [...this.#turns.filter((other) => other !== ticket), ticket]
   }
 
-  #markLanded(flight: Flight): void {
-    for (const [repo, tried] of byRepository(flight)) {
-      const mover = tried.find(({ part }) => part.movesHead) ?? tried[0]!
-      const parts = tried.map(({ part }) => part)
+  #markLanded(tried: readonly Tried[]): void {
+    for (const [repo, beside] of byRepository(tried)) {
+      const mover = beside.find(({ part }) => part.movesHead) ?? beside[0]!
+      const parts = beside.map(({ part }) => part)
       const { appeared } = this.#log.note(repo, mover.run.head, parts)
-      for (const { run, part } of tried) run.landed(part, appeared)
+      for (const { ticket, run, part } of beside) {
+        run.landed(part, appeared)
+        ticket.mayHaveLanded = false
+      }
     }
   }
 
@@ -218,40 +281,45 @@ export class LandingQueue {
       for (const { run } of tickets) run.fail(fault.message, fault.retryAfter)
       return
     }
-    const looks = await this.#look(flight)
-    if ([...looks.values()].some((look) => !isPdsFault(look) && look.hasLanded)) return this.#markLanded(flight)
-    let isExplained = false
-    for (const [index, ticket] of tickets.entries()) {
-      const { run } = ticket
-      const look = looks.get(run.landing.repo)!
-      if (isPdsFault(look)) {
-        const message = `${fault.message}; whether the push has arrived is not known, fetch to see`
-        run.fail(message, retryAfterOf(look), true)
-      } else if (look.isGone) {
-        run.failGone()
-        isExplained = true
-      } else if (
-        run.rebase(
-          flight.batch.parts[index]!.moves.map(({ move }) => move),
-          look.refs,
-        )
-      ) {
-        ticket.hasRaced = true
-        isExplained = true
-      }
+    const tried = triedIn(flight)
+    const looks = await this.#look(tried)
+    if ([...looks.values()].some((look) => !isPdsFault(look) && look.hasLanded)) return this.#markLanded(tried)
+    const explained = tried.map((each) => this.#takeUp(each, looks.get(each.run.landing.repo)!, fault))
+    if (explained.includes(true)) return
+    this.#tryApart(
+      tickets.filter(({ run }) => !run.isFinished),
+      fault,
+    )
+  }
+
+  /** Goes by what the account says of a landing whose batch has not landed. @returns whether that is why it has not */
+  #takeUp(tried: Tried, look: Look | PdsFault, fault: PdsFault): boolean {
+    const { ticket, run, part } = tried
+    if (isPdsFault(look)) {
+      run.fail(`${fault.message}; whether the push has arrived is not known, fetch to see`, retryAfterOf(look), true)
+      return false
     }
-    if (!isExplained)
-      this.#tryApart(
-        tickets.filter(({ run }) => !run.isFinished),
-        fault,
-      )
+    // By a write of before: its keys are taken, and no batch with it in it can land again.
+    if (look.landed.has(run)) {
+      run.landedBefore(part, look.refs)
+      ticket.mayHaveLanded = false
+      return true
+    }
+    ticket.mayHaveLanded = true
+    if (look.isGone) {
+      run.failGone()
+      return true
+    }
+    const isLate = run.rebase(look.refs)
+    if (isLate) ticket.hasRaced = true
+    return isLate
   }
 
   /** By repository; where one cannot be read, why. */
-  async #look(flight: Flight): Promise<Map<string, Look | PdsFault>> {
-    const looks = [...byRepository(flight)].map(async ([repo, tried]): Promise<[string, Look | PdsFault]> => {
+  async #look(tried: readonly Tried[]): Promise<Map<string, Look | PdsFault>> {
+    const looks = [...byRepository(tried)].map(async ([repo, beside]): Promise<[string, Look | PdsFault]> => {
       try {
-        return [repo, await lookAgain(this.#deps.client, tried)]
+        return [repo, await lookAgain(this.#deps.client, beside)]
       } catch (unreadable) {
         if (!isPdsFault(unreadable)) throw unreadable
         return [repo, unreadable]
@@ -264,10 +332,8 @@ export class LandingQueue {
   #tryApart(tickets: readonly Ticket[], fault: PdsFault): void {
     const isRefusal = fault instanceof PdsError && fault.status >= 400 && fault.status < 500
     let tries = 1
-    for (const ticket of tickets) {
-      if (tickets.length > 1) ticket.companions = Math.floor(tickets.length / 2)
-      else tries = ticket.run.retry(fault.message, retryAfterOf(fault), isRefusal)
-    }
+    if (tickets.length > 1) halve(tickets)
+    else for (const { run } of tickets) tries = run.retry(fault.message, retryAfterOf(fault), isRefusal)
     if (isRefusal) return
     const { sleep = pause, random = Math.random } = this.#deps
     const awake = sleep(random() * PAUSE * 2 ** (tries - 1))
@@ -301,7 +367,7 @@ export class LandingQueue {
   }
 
   #forget(ticket: Ticket): void {
-    this.#unfinished.delete(ticket)
+    if (this.#unfinished.delete(ticket)) this.#memory -= ticket.memory
     this.#turns = this.#turns.filter((other) => other !== ticket)
   }
 
@@ -311,6 +377,19 @@ export class LandingQueue {
   }
 }
 
+/** They are not in one batch again, nor each with so many others. */
+function halve(tickets: readonly Ticket[]): void {
+  for (const ticket of tickets) ticket.companions = Math.floor(tickets.length / 2)
+}
+
+/** Whether none of a landing's refs is wanted by those before it, nor stands in the way of theirs. */
+function claim({ run }: Ticket, claimed: RefNames): boolean {
+  const wanted = run.pending.map(({ name }) => name)
+  const isFree = !wanted.some((name) => claimed.has(name) || claimed.conflictWith(name) !== null)
+  for (const name of wanted) claimed.add(name)
+  return isFree
+}
+
 /** Whether a ticket may be in one batch with these. */
 function goesWith(ticket: Ticket, others: readonly Ticket[]): boolean {
   const first = others[0]
@@ -318,8 +397,14 @@ function goesWith(ticket: Ticket, others: readonly Ticket[]): boolean {
   return first.hasRaced === ticket.hasRaced && [ticket, ...others].every(({ companions }) => companions > others.length)
 }
 
-function byRepository({ tickets, batch }: Flight): Map<string, TriedLanding[]> {
-  const tried = tickets.map(({ run }, index) => ({ run, part: batch.parts[index]! }))
+function triedIn({ tickets, batch }: Flight): Tried[] {
+  return tickets.map((ticket, index) => {
+    const { run, mayHaveLanded } = ticket
+    return { ticket, run, part: batch.parts[index]!, mayHaveLanded }
+  })
+}
+
+function byRepository(tried: readonly Tried[]): Map<string, Tried[]> {
   return Map.groupBy(tried, ({ run }) => run.landing.repo)
 }
 

@@ -1,7 +1,16 @@
 import { RefNames } from '../../git/refs/ref-conflicts.ts'
 import { judge } from '../refs/judge.ts'
 import type { StoredRefs } from '../refs/merge.ts'
-import { type BatchPart, type LandingPlan, PLAN_LIMITS, type PlanLimits, planMoves, planOpening } from '../refs/plan.ts'
+import {
+  type BatchPart,
+  type LandingPlan,
+  leastSize,
+  PLAN_LIMITS,
+  type PlanLimits,
+  planMoves,
+  planOpening,
+  type Size,
+} from '../refs/plan.ts'
 import {
   createsRef,
   type Landing,
@@ -46,6 +55,7 @@ export class LandingRun {
   #opens: boolean
   #retries = 0
   #races = 0
+  #isStale = false
 
   constructor(landing: Landing, id: string, limits: PlanLimits = PLAN_LIMITS) {
     this.landing = landing
@@ -86,10 +96,15 @@ export class LandingRun {
     return this.#plan
   }
 
+  /** What the plan takes of a batch, at least: it is not made for that. */
+  get leastSize(): Size {
+    return leastSize(this.landing, this.pending, this.#opens, this.#limits)
+  }
+
   result(): LandingResult {
     const { create, pack, moves, head } = this.landing
     for (const { name } of moves) this.#headNeeds.delete(name)
-    const isStale = this.#races > 0 || this.#headNeeds.size > MAX_HEAD_NEEDS
+    const isStale = this.#isStale || this.#headNeeds.size > MAX_HEAD_NEEDS
     return {
       moves: moves.map((move) => this.#outcomes.get(move.name)!),
       packLanded: pack !== null && !this.#opens,
@@ -110,12 +125,11 @@ export class LandingRun {
 
   /** @param appeared refs of other landings that came with the same move of the head */
   landed(part: BatchPart, appeared: readonly RefSeq[]): void {
-    if (part.opens) this.#opens = false
     if (part.movesHead) {
       this.#head = part.head
       this.#need(appeared)
     }
-    for (const { state } of part.moves) this.#settle({ name: state.name, outcome: 'landed', state })
+    this.#settlePart(part)
     const { plan } = this
     // Many refs take many batches: what is planned for the others stays good.
     this.#plan = {
@@ -124,6 +138,16 @@ export class LandingRun {
       opening: part.opens ? null : plan.opening,
       units: plan.units.slice(part.units),
     }
+  }
+
+  /**
+   * It has, by a write that was given up for lost. What else was in that one, and which head came with it, this part does
+   * not say: what is left is taken up from the refs as they are now.
+   */
+  landedBefore(part: BatchPart, now: FreshRefs): void {
+    this.#isStale = true
+    this.#settlePart(part)
+    this.rebase(now)
   }
 
   fail(message: string, retryAfterSeconds: number | null, isUncertain = false): void {
@@ -139,27 +163,30 @@ export class LandingRun {
 
   /** The repository was deleted: refs could be created in what is left, and never be seen. */
   failGone(): void {
-    this.#races++
+    this.#isStale = true
     this.fail('the repository is gone from the account', null)
   }
 
   /**
-   * Takes moves up from the refs as they are now: those whose ref has another value are lost.
+   * Takes what is pending up from the refs as they are now, all of it: the head that it relies on from now on says
+   * nothing of refs that came with it. Moves whose ref has another value are lost.
    *
    * @returns whether anything is not as it was known: then that is why a batch failed
    */
-  rebase(moves: readonly RefMove[], { stored, hasShards }: FreshRefs): boolean {
-    const { open, lost, changed } = judge(moves, stored)
-    const headMoved = hasShards && stored.head !== this.#head
-    if (hasShards) this.#head = stored.head
+  rebase({ stored, hasShards }: FreshRefs): boolean {
+    const { open, lost, changed } = judge(this.pending, stored)
+    // Who relies on none is left with an old one on purpose: that the head has moved is no news then, and explains nothing.
+    const headMoved = hasShards && stored.head !== this.#head && this.reliesOnHead
     this.#plan = null
     for (const move of open) this.#pending.set(move.name, move)
     for (const { move, state } of lost) this.#settle({ name: move.name, outcome: 'lost', state })
+    if (hasShards && this.reliesOnHead) this.#head = stored.head
     const hasConflict = this.#refuseConflicts(open, stored)
     if (this.landing.atomic && (lost.length > 0 || hasConflict)) {
       this.fail('another ref of this atomic push was not accepted', null)
     }
     if (!changed && !headMoved) return false
+    this.#isStale = true
     this.#races++
     if (this.#races > MAX_RACES && !this.isFinished) {
       this.fail('too many others write to this repository now: try again', 1)
@@ -198,6 +225,11 @@ export class LandingRun {
 
   #need(appeared: readonly RefSeq[]): void {
     for (const { name, seq } of appeared) this.#headNeeds.set(name, seq)
+  }
+
+  #settlePart(part: BatchPart): void {
+    if (part.opens) this.#opens = false
+    for (const { state } of part.moves) this.#settle({ name: state.name, outcome: 'landed', state })
   }
 
   #settle(outcome: MoveOutcome): void {

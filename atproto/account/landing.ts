@@ -68,6 +68,14 @@ export type MoveOutcome =
       readonly retryAfterSeconds: number | null
     }
 
+/** Bytes of memory that a move takes, its ref as the writer knows it included: some 200 of them are text. */
+const MOVE_BYTES = 600
+
+/** About how many bytes of memory a landing takes. */
+export function memoryOf({ pack, moves }: Landing): number {
+  return (pack?.record.bytes?.length ?? 0) + moves.length * MOVE_BYTES
+}
+
 export interface LandingFailure {
   readonly message: string
   readonly retryAfterSeconds: number | null
@@ -94,6 +102,6 @@ export interface LandingResult {
    * or written together. Whoever does not know them yet must not take over `head`.
    */
   readonly headNeeds: readonly RefSeq[]
-  /** Others have written to the repository: read it again when there is time. */
+  /** Others have written to the repository, or may have: read it again when there is time. */
   readonly isStale: boolean
 }

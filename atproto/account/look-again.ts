@@ -11,13 +11,20 @@ import { readLooseRefs, readRefs } from './read-refs.ts'
 export interface TriedLanding {
   readonly run: LandingRun
   readonly part: BatchPart
+  /**
+   * The same was in a write before whose fate is not known. Where it is in the account, it may have come there by that
+   * one: this says nothing of what it was together with this time.
+   */
+  readonly mayHaveLanded: boolean
 }
 
 /** What the account says of one repository after a fault. */
 export interface Look {
   readonly refs: FreshRefs
-  /** The batch is in the account, all of it, and only the answer was lost. */
+  /** The batch is in the account, all of it, also in other repositories, and only the answer was lost. */
   readonly hasLanded: boolean
+  /** Where it has not: those that are in the account by one before it. */
+  readonly landed: ReadonlySet<LandingRun>
   /** The repository has been deleted. */
   readonly isGone: boolean
 }
@@ -29,15 +36,19 @@ export interface Look {
  */
 export async function lookAgain(client: PdsClient, tried: readonly TriedLanding[]): Promise<Look> {
   const { run } = tried[0]!
-  const moves = tried.flatMap(({ part }) => part.moves.map(({ move }) => move))
-  const refs = await readFresh(
-    client,
-    run.landing,
-    moves,
-    tried.some(({ part }) => part.movesHead),
-  )
-  const hasLanded = await showsBatch(client, tried, refs)
-  return { refs, hasLanded, isGone: !hasLanded && refs.hasShards && (await isGone(client, run, refs)) }
+  // Also what was not in the batch yet: it is to be taken up with the rest.
+  const moves = tried.flatMap((each) => each.run.pending)
+  const withHead = moves.some(reliesOnHead) || tried.some(({ part }) => part.movesHead)
+  const refs = await readFresh(client, run.landing, moves, withHead)
+  const landed = new Set<LandingRun>()
+  let hasLanded = false
+  for (const { run, part, mayHaveLanded } of tried) {
+    if (!showsLanding(part, run.id, refs.stored) && !(await isFollowed(client, run, part, refs))) continue
+    landed.add(run)
+    hasLanded = !mayHaveLanded
+    if (hasLanded) break
+  }
+  return { refs, hasLanded, landed, isGone: !hasLanded && (await isGone(client, run.landing, refs)) }
 }
 
 /** The refs of a landing as they are now. @param withHead whether the head is to be read too */
@@ -59,12 +70,9 @@ export async function readFresh(
   return names.every((name) => stored.refs.has(name)) ? { stored, hasShards: false } : readAll(names)
 }
 
-async function showsBatch(client: PdsClient, tried: readonly TriedLanding[], { stored }: FreshRefs): Promise<boolean> {
-  if (tried.some(({ run, part }) => showsLanding(part, run.id, stored))) return true
-  for (const { run, part } of tried) {
-    if (mayHaveMovedOn(part, stored) && (await hasOpening(client, run.landing))) return true
-  }
-  return false
+/** Whether it has landed, and others have moved on all that it moved. */
+async function isFollowed(client: PdsClient, run: LandingRun, part: BatchPart, refs: FreshRefs): Promise<boolean> {
+  return mayHaveMovedOn(part, refs.stored) && (await hasOpening(client, run.landing))
 }
 
 /** Whether the pack is in the account, or the repository's record where the landing has no pack. */
@@ -73,8 +81,13 @@ async function hasOpening(client: PdsClient, { did, pack, repo }: Landing): Prom
   return (await client.getRecord(did, collection, rkey)) !== null
 }
 
-/** Whether a repository that had a head has been deleted. */
-async function isGone(client: PdsClient, { landing, head }: LandingRun, { stored }: FreshRefs): Promise<boolean> {
-  if (stored.head !== null || head === null || landing.create !== null) return false
-  return (await client.getRecord(landing.did, REPO_COLLECTION, landing.repo)) === null
+/** Whether the repository that a landing is for has been deleted. */
+export async function isGone(
+  client: PdsClient,
+  { did, repo, create }: Landing,
+  { stored, hasShards }: FreshRefs,
+): Promise<boolean> {
+  // One request, and only where there is no head: it goes with the repository.
+  if (!hasShards || stored.head !== null || create !== null) return false
+  return (await client.getRecord(did, REPO_COLLECTION, repo)) === null
 }

@@ -28,7 +28,7 @@ export function judge(moves: readonly RefMove[], stored: StoredRefs): Judgement 
   return { open, lost, changed }
 }
 
-/** Whether one of the landing's own records is among the refs: a batch is atomic, so then all of it is in the account. */
+/** Whether one of the landing's own records is among the refs: a batch is atomic, so then all its part of it has landed. */
 export function showsLanding(part: BatchPart, landingId: string, stored: StoredRefs): boolean {
   return part.moves.some(
     ({ state }) => stored.landings.get(state.name) === landingId && stored.refs.get(state.name)?.seq === state.seq,

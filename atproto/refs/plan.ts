@@ -113,6 +113,31 @@ export function planOpening({ create, pack, repo }: Landing): Unit | null {
     : { writes, moves: [], movesHead: create !== null, shard: null, bytes: byteLength(writes) }
 }
 
+/** What a landing takes of a batch. */
+export interface Size {
+  readonly writes: number
+  /** Of JSON. */
+  readonly bytes: number
+}
+
+/**
+ * What a landing takes at least: known without its plan, which has the pack once more, as base64.
+ *
+ * @param opens whether the repository's record and the pack are still to be written
+ */
+export function leastSize(
+  { create, pack }: Landing,
+  moves: readonly RefMove[],
+  opens: boolean,
+  limits: PlanLimits = PLAN_LIMITS,
+): Size {
+  const isPacked = moves.length > limits.looseCreations
+  const opening = opens ? Number(create !== null) + Number(pack !== null) : 0
+  const loose = isPacked ? 1 : moves.reduce((sum, { from }) => sum + (from?.at.kind === 'loose' ? 2 : 1), 0)
+  const packBytes = opens ? Math.ceil((pack?.record.bytes?.length ?? 0) / 3) * 4 : 0
+  return { writes: opening + loose, bytes: packBytes + (opening + loose) * WRITE_OVERHEAD }
+}
+
 /** The writes of a landing's moves. @param moves with what is known of their refs by now */
 export function planMoves(
   landing: Landing,
@@ -137,11 +162,9 @@ interface AddedPart {
 }
 
 /** What a batch would have with a landing in it. */
-interface Fit {
+interface Fit extends Size {
   /** Pieces of the landing that fit. */
   readonly count: number
-  readonly writes: number
-  readonly bytes: number
 }
 
 /**
@@ -157,6 +180,12 @@ export class BatchBuilder {
 
   constructor(limits: PlanLimits = PLAN_LIMITS) {
     this.#limits = limits
+  }
+
+  /** Whether all of a landing may fit in, by what it takes at least. */
+  hasRoom(repo: string, least: Size): boolean {
+    const { writes, bytes } = this.#start(this.#repositories.has(repo))
+    return writes + least.writes <= this.#limits.writes && bytes + least.bytes <= this.#limits.bytes
   }
 
   /**
@@ -192,10 +221,15 @@ export class BatchBuilder {
     return { writes, parts: this.#added.map((part) => parts.get(part)!) }
   }
 
+  /** What is taken before anything of another landing is in. The head's writes are small: every repository has them. */
+  #start(isBeside: boolean): Size {
+    return isBeside
+      ? { writes: this.#writes, bytes: this.#bytes }
+      : { writes: this.#writes + HEAD_WRITES, bytes: this.#bytes + HEAD_BYTES }
+  }
+
   #fit(pieces: readonly Unit[], beside: readonly AddedPart[]): Fit {
-    // The head's writes are small: they are counted for every repository.
-    let writes = this.#writes + (beside.length === 0 ? HEAD_WRITES : 0)
-    let bytes = this.#bytes + (beside.length === 0 ? HEAD_BYTES : 0)
+    let { writes, bytes } = this.#start(beside.length > 0)
     let shards = beside.flatMap((part) => part.pieces).filter(({ shard }) => shard !== null).length
     let count = 0
     for (const piece of pieces) {

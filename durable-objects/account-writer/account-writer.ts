@@ -28,7 +28,7 @@ export class AccountWriter extends DurableObject<Environment> {
     return (await this.#open({ did, pds })).accessToken(refused)
   }
 
-  /** Creates a repository, lands a pack, moves refs: see `atproto/account/land.ts`. */
+  /** Creates a repository, lands a pack, moves refs: see `LandingQueue`. */
   async land(landing: Landing): Promise<LandAnswer> {
     return (await this.#open(landing)).land(landing)
   }

@@ -3,8 +3,13 @@ import type { Landing, LandingResult, RefMove } from '../../../atproto/account/l
 import { LandingQueue, type LandingQueueDeps } from '../../../atproto/account/landing-queue.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
 import type { Write } from '../../../atproto/pds/write.ts'
-import { PACK_COLLECTION, REFS_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
-import { packKey, refsKey } from '../../../atproto/records/record-keys.ts'
+import {
+  PACK_COLLECTION,
+  REF_COLLECTION,
+  REFS_COLLECTION,
+  REPO_COLLECTION,
+} from '../../../atproto/records/collections.ts'
+import { packKey, refKey, refsKey } from '../../../atproto/records/record-keys.ts'
 import type { RepoRecord } from '../../../atproto/records/record-types.ts'
 import { encodeRefsRecord } from '../../../atproto/records/ref-record.ts'
 import { encodeRepoRecord } from '../../../atproto/records/repo-record.ts'
@@ -321,6 +326,22 @@ describe('a batch that does not land', () => {
     expect(packs(flights[2]!.writes)).toHaveLength(2)
   })
 
+  test('that is the first of many of one landing is taken up with all that is still to come', async () => {
+    const queue = open({ limits: { ...PLAN_LIMITS, writes: 6, looseCreations: 100 } })
+    const many = landing(
+      A,
+      Array.from({ length: 9 }, (_, n) => creation(`many-${n}`)),
+    )
+    const landed = queue.land(many)
+    // The last comes past this writer and moves on: its key is free again.
+    const elsewhere = open({ applyWrites: async (writes) => pds.applyWrites(writes) })
+    const created = stateOf(await elsewhere.land(creating(A, 'many-8')))
+    const moved = stateOf(await elsewhere.land(moving(created, '7'.repeat(40))))
+    const [result] = await runAll(0, [landed])
+    expect(outcomes([result!])).toEqual([...Array(8).fill('landed'), 'lost'])
+    expect(result!.moves[8]).toMatchObject({ state: moved })
+  })
+
   test('is split where somebody else has moved a head, and all land in the end', async () => {
     const queue = open()
     const main = await createMain(queue)
@@ -409,6 +430,27 @@ describe('a batch that does not land', () => {
     expect(flights.length).toBeLessThanOrEqual(10)
   })
 
+  test('is not explained by a head that none of those who cannot go rely on', async () => {
+    const pauses: number[] = []
+    const queue = open({ sleep: async (milliseconds) => void pauses.push(milliseconds), random: () => 0.5 })
+    const main = await createMain(queue)
+    const first = queue.land(creating(A, 'first', { head: 2 }))
+    // It knows the head of before `first`, and is left with it: it needs none.
+    const rest = [queue.land(moving(main, '2'.repeat(40))), queue.land(creating(A, 'two', { head: 2 }))]
+    ;(await flight(0)).run()
+    await first
+    const calls = pds.calls.length
+    ;(await flight(1)).fail(serverError)
+    const results = await runAll(2, rest)
+    expect(outcomes(results)).toEqual(['landed', 'landed'])
+    expect(results.map(({ isStale }) => isStale)).toEqual([false, false])
+    // It has paused, and each went alone.
+    expect(pauses).toEqual([150])
+    expect(flights.slice(2).map(({ writes }) => packs(writes).length)).toEqual([1, 1])
+    expect(results[0]!.head).toBe(2)
+    expect(pds.calls.length - calls).toBeLessThanOrEqual(2)
+  })
+
   test('is of uncertain fate for all where the PDS cannot be read either, and those who come later are served', async () => {
     const queue = open()
     const main = await createMain(queue)
@@ -457,4 +499,189 @@ test('a landing that finds the repository gone is told so, and the others land',
   const results = await runAll(1, rest)
   expect(outcomes(results)).toEqual(['failed', 'landed'])
   expect(results[0]!.failure?.message).toBe('the repository is gone from the account')
+})
+
+describe('a landing whose write may still arrive', () => {
+  /** What the PDS holds up: `first` is given up for lost, pauses, and goes again beside `beside`. */
+  async function goAgainBeside(first: Landing, beside: Landing) {
+    const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const queue = open({
+      sleep: () => {
+        asleep.resolve()
+        return awake.promise
+      },
+    })
+    const landings = [queue.land(first)]
+    const lost = await flight(0)
+    lost.fail(new PdsUnreachableError('pds.test', 'did not answer within 30 s'))
+    await asleep.promise
+    const between = queue.land(creating(C, 'between'))
+    const ahead = await flight(1)
+    landings.push(queue.land(beside))
+    awake.resolve()
+    // The pause is over before the flight is.
+    await new Promise(setImmediate)
+    ahead.run()
+    await between
+    const together = await flight(2)
+    expect(packs(together.writes).sort()).toEqual([first.pack!.rkey, beside.pack!.rkey].sort())
+    return { landings, lost, together }
+  }
+
+  test.each([
+    ['another repository', () => creating(B, 'beside')],
+    ['the same', () => creating(A, 'beside')],
+  ])('says nothing of who goes with it when it goes again: one of %s lands once, for itself', async (_, other) => {
+    const [first, beside] = [creating(A, 'first'), other()]
+    const { landings, lost, together } = await goAgainBeside(first, beside)
+    pds.applyWrites(lost.writes)
+    together.run()
+    const results = await runAll(3, landings)
+    expect(outcomes(results)).toEqual(['landed', 'landed'])
+    expect(flights.map(({ writes }) => packs(writes)).slice(3)).toEqual([[beside.pack!.rkey]])
+    for (const { pack } of [first, beside]) expect(pds.keys(PACK_COLLECTION)).toContain(pack!.rkey)
+  })
+
+  test('is recognised by its pack alone, also where others have moved on what it moved', async () => {
+    const [first, beside] = [creating(A, 'first'), creating(B, 'beside')]
+    const { landings, lost, together } = await goAgainBeside(first, beside)
+    pds.applyWrites(lost.writes)
+    const elsewhere = open({ applyWrites: async (writes) => pds.applyWrites(writes) })
+    const state = { name: 'refs/heads/first', target: '1'.repeat(40), peeled: null, seq: 1, pack: null }
+    await elsewhere.land(moving({ ...state, at: { kind: 'loose' } }, '8'.repeat(40)))
+    together.run()
+    expect(outcomes(await runAll(3, landings))).toEqual(['landed', 'landed'])
+    expect(pds.keys(PACK_COLLECTION)).toContain(beside.pack!.rkey)
+  })
+
+  test('has landed with all that went with it where one of those was in no write before', async () => {
+    const [first, beside] = [creating(A, 'first'), creating(B, 'beside')]
+    const { landings, together } = await goAgainBeside(first, beside)
+    together.fail(broken, true)
+    expect(outcomes(await Promise.all(landings))).toEqual(['landed', 'landed'])
+    expect(flights).toHaveLength(3)
+  })
+
+  test('leaves open what head it has come with: nothing is made to rely on one that is not there', async () => {
+    const queue = open()
+    const first = queue.land(creating(C, 'first'))
+    const landings = [queue.land(creating(A, 'one')), queue.land(creating(A, 'two'))]
+    ;(await flight(0)).run()
+    await first
+    const together = await flight(1)
+    together.fail(broken)
+    const alone = await flight(2)
+    expect(packs(alone.writes)).toHaveLength(1)
+    // Both with one move of the head, to 2.
+    pds.applyWrites(together.writes)
+    alone.run()
+    const results = await runAll(3, landings)
+    expect(outcomes(results)).toEqual(['landed', 'landed'])
+    // Neither knows which refs have come with the head.
+    for (const result of results) expect(result).toMatchObject({ head: 1, headNeeds: [], isStale: true })
+    // Past this writer: the head goes to 3, and `…:1` is free again.
+    const elsewhere = open({ applyWrites: async (writes) => pds.applyWrites(writes) })
+    const created = stateOf(await elsewhere.land(creating(A, 'x', { head: 2 })))
+    const moved = stateOf(await elsewhere.land(moving(created, '7'.repeat(40), { head: 3 })))
+    const [late] = await runAll(flights.length, [queue.land(creating(A, 'x'))])
+    expect(late!.moves).toEqual([{ name: 'refs/heads/x', outcome: 'lost', state: moved }])
+  })
+})
+
+test.each([
+  ['was moved here before', 'main', 1],
+  ['comes without a head', 'new', null],
+])('a landing that is read for, since its ref %s, finds the repository gone', async (_, name, head) => {
+  const queue = open()
+  const main = await createMain(queue)
+  pds.delete(REPO_COLLECTION, A)
+  pds.delete(REFS_COLLECTION, refsKey(A, 0, 2))
+  pds.delete(REF_COLLECTION, refKey(A, main.name, main.seq))
+  const [result] = await runAll(0, [queue.land(creating(A, name, { head }))])
+  expect(result).toMatchObject({ isStale: true, failure: { message: 'the repository is gone from the account' } })
+  expect(flights).toEqual([])
+})
+
+describe('a landing that breaks the program', () => {
+  test.each([
+    [
+      'when it is held against those before it',
+      { moves: [{ ...creation('x'), name: undefined as unknown as string }] },
+    ],
+    ['when its batch is made', { head: 1n as unknown as number }],
+  ])('%s is told so, and those who wait land', async (_, fault) => {
+    const queue = open()
+    const landings = [queue.land(creating(A, 'first')), queue.land(creating(A, 'before'))]
+    const wrong = [queue.land(landing(B, [creation('x')], fault)), queue.land(landing(B, [creation('y')], fault))]
+    landings.push(queue.land(creating(C, 'later')))
+    const refused = Promise.allSettled(wrong)
+    const results = await runAll(0, landings)
+    expect(outcomes(results)).toEqual(['landed', 'landed', 'landed'])
+    expect(await refused).toMatchObject([{ reason: expect.any(TypeError) }, { reason: expect.any(TypeError) }])
+  })
+})
+
+describe('what waits', () => {
+  test('is made JSON of only where it may have room in the batch', async () => {
+    const queue = open()
+    let encoded = 0
+    const heavy = (name: string) => {
+      const { pack, ...rest } = creating(A, name)
+      const { createdAt, ...record } = { ...pack!.record, bytes: new Uint8Array(190_000), size: 190_000 }
+      // All of a record is read when it is encoded, and only then.
+      const counting = {
+        ...record,
+        get createdAt() {
+          encoded++
+          return createdAt
+        },
+      }
+      return { ...rest, pack: { ...pack!, record: counting } }
+    }
+    const first = queue.land(creating(B, 'first'))
+    const rest = Array.from({ length: 20 }, (_, n) => queue.land(heavy(`heavy-${n}`)))
+    ;(await flight(0)).run()
+    await first
+    const { writes } = await flight(1)
+    expect([packs(writes).length, encoded]).toEqual([3, 3])
+    expect(outcomes(await runAll(1, rest))).toEqual(Array(20).fill('landed'))
+    expect([flights.length, encoded]).toEqual([8, 20])
+  })
+
+  test('is looked through by the writes that it takes, too', async () => {
+    const queue = open({ limits: { ...PLAN_LIMITS, writes: 8 } })
+    const first = queue.land(creating(C, 'first'))
+    // Six writes, then two that do not fit beside, then one that does.
+    const two = ['one', 'two'].map((name) => queue.land(creating(A, name)))
+    const many = queue.land(landing(A, [creation('x'), creation('y'), creation('z')]))
+    const third = queue.land(creating(A, 'three'))
+    ;(await flight(0)).run()
+    await first
+    expect(packs((await flight(1)).writes)).toHaveLength(3)
+    expect(outcomes(await runAll(1, [...two, many, third]))).toEqual(Array(6).fill('landed'))
+    expect(flights).toHaveLength(3)
+  })
+
+  test.each([
+    ['landings', { landings: 3, bytes: 1_000_000 }],
+    ['bytes', { landings: 100, bytes: 3_000 }],
+  ])('is bounded in %s: who comes then is told to come back, and nothing of it is written', async (_, waiting) => {
+    const queue = open({ waiting })
+    const large = (name: string) => {
+      const { pack, ...rest } = creating(B, name)
+      const record = { ...pack!.record, size: 4_000, bytes: new Uint8Array(4_000) }
+      return { ...rest, pack: { ...pack!, record } }
+    }
+    const landings = ['one', 'two', 'three'].map((name) => queue.land(creating(A, name, { pack: null })))
+    expect(await queue.land(large('refused'))).toMatchObject({
+      moves: [{ outcome: 'failed', message: expect.stringMatching(/push again/), retryAfterSeconds: 5 }],
+      failure: { retryAfterSeconds: 5, isUncertain: false },
+      packLanded: false,
+      isStale: false,
+    })
+    expect(outcomes(await runAll(0, landings))).toEqual(Array(3).fill('landed'))
+    expect(pds.keys(PACK_COLLECTION)).toEqual([])
+    // There is room again, and for one alone there always is.
+    expect(outcomes(await runAll(flights.length, [queue.land(large('alone'))]))).toEqual(['landed'])
+  })
 })

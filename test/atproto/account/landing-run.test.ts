@@ -10,6 +10,8 @@ import { TidClock } from '../../../atproto/records/tid.ts'
 import type { RefState } from '../../../atproto/refs/ref-state.ts'
 import { type LocalAccount, startLocalAccount } from '../local-account.ts'
 
+/** What becomes of one landing, each by a writer of its own, at a real PDS. */
+
 const APPLY_WRITES = 'com.atproto.repo.applyWrites'
 const MAIN = 'refs/heads/main'
 
