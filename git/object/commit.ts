@@ -1,7 +1,10 @@
 import { isOid, type Oid } from '../bytes/oid.ts'
+import { FieldError } from './field-error.ts'
 import { asciiText, firstHeader, type Header, readHeaders } from './header-lines.ts'
 import { MalformedObjectError } from './malformed-object-error.ts'
+import { serializeMessage } from './message.ts'
 import { COMMIT } from './object-type.ts'
+import { type Person, serializeSignature } from './signature.ts'
 
 /** A commit. All text is bytes as the commit has them; {@link decodeText} shows them. */
 export interface Commit {
@@ -47,4 +50,27 @@ function parseOid(header: Header): Oid {
   const oid = asciiText(header.value)
   if (!isOid(oid)) throw new MalformedObjectError(COMMIT, `${header.key} line without an object id`)
   return oid
+}
+
+/** What a commit is made of. */
+export interface NewCommit {
+  readonly tree: Oid
+  /** In their order; none for a root. No commit may be named twice. */
+  readonly parents: readonly Oid[]
+  readonly author: Person
+  readonly committer: Person
+  /** May be empty. A newline is put at its end where there is none. */
+  readonly message: string
+}
+
+/** The bytes of a commit, in UTF-8. @throws {@link FieldError} */
+export function serializeCommit({ tree, parents, author, committer, message }: NewCommit): Uint8Array {
+  if (new Set(parents).size < parents.length) throw new FieldError('a commit must not name a parent twice')
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${serializeSignature(author, 'author')}`,
+    `committer ${serializeSignature(committer, 'committer')}`,
+  ]
+  return new TextEncoder().encode(`${lines.join('\n')}\n\n${serializeMessage(message)}`)
 }

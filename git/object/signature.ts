@@ -1,3 +1,5 @@
+import { checkText, FieldError } from './field-error.ts'
+
 /** Who did something and when: an author, committer or tagger line after its key. */
 export interface Signature {
   /** Without the spaces around it. */
@@ -38,6 +40,50 @@ export function zoneMinutes(zone: string): number {
   if (match === null) return 0
   const minutes = Number(match[2]) * 60 + Number(match[3])
   return match[1] === '-' ? -minutes : minutes
+}
+
+/** Whom to name as the author, committer or tagger, and when. */
+export interface Person {
+  readonly name: string
+  /** May be empty. */
+  readonly email: string
+  /** Seconds since 1970. */
+  readonly time: number
+  /** Minutes east of UTC. */
+  readonly zone: number
+}
+
+/** Zones are written in four digits. */
+const ZONE_LIMIT = 100 * 60
+
+/**
+ * The line of an author, committer or tagger after its key. Spaces around the name and the address fall away.
+ *
+ * @param role as errors name it, `author`
+ * @throws {@link FieldError} for what `git fsck` would not take
+ */
+export function serializeSignature({ name, email, time, zone }: Person, role: string): string {
+  for (const [field, value] of [
+    ['name', name],
+    ['email', email],
+  ] as const) {
+    checkText(value, `the ${role}'s ${field}`)
+    if (/[<>\n]/.test(value)) throw new FieldError(`the ${role}'s ${field} must not hold <, > or a line break`)
+  }
+  if (name.trim() === '') throw new FieldError(`the ${role} needs a name`)
+  if (!Number.isInteger(time) || time < 0 || time > LATEST_TIME) {
+    throw new FieldError(`the ${role}'s time must be whole seconds from 0 to ${LATEST_TIME}`)
+  }
+  if (!Number.isInteger(zone) || Math.abs(zone) >= ZONE_LIMIT) {
+    throw new FieldError(`the ${role}'s zone must be whole minutes, less than 100 hours`)
+  }
+  return `${name.trim()} <${email.trim()}> ${time} ${formatZone(zone)}`
+}
+
+function formatZone(zone: number): string {
+  const minutes = Math.abs(zone)
+  const digits = (value: number) => String(value).padStart(2, '0')
+  return `${zone < 0 ? '-' : '+'}${digits(Math.floor(minutes / 60))}${digits(minutes % 60)}`
 }
 
 function trim(bytes: Uint8Array): Uint8Array {

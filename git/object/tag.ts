@@ -1,7 +1,10 @@
 import { isOid, type Oid } from '../bytes/oid.ts'
+import { checkText, FieldError } from './field-error.ts'
 import { asciiText, firstHeader, type Header, readHeaders } from './header-lines.ts'
 import { MalformedObjectError } from './malformed-object-error.ts'
-import { type ObjectType, parseObjectType, TAG } from './object-type.ts'
+import { serializeMessage } from './message.ts'
+import { type ObjectType, objectTypeName, parseObjectType, TAG } from './object-type.ts'
+import { type Person, serializeSignature } from './signature.ts'
 
 /** An annotated tag. All text is bytes as the tag has them. */
 export interface Tag {
@@ -37,4 +40,28 @@ export function parseTag(bytes: Uint8Array): Tag {
     headers,
     message: bytes.subarray(messageAt),
   }
+}
+
+/** What an annotated tag is made of. */
+export interface NewTag {
+  readonly target: Oid
+  readonly targetType: ObjectType
+  /** Without `refs/tags/`; the caller has checked that a ref may have it. */
+  readonly name: string
+  readonly tagger: Person
+  /** May be empty. A newline is put at its end where there is none. */
+  readonly message: string
+}
+
+/** The bytes of an annotated tag, in UTF-8. @throws {@link FieldError} */
+export function serializeTag({ target, targetType, name, tagger, message }: NewTag): Uint8Array {
+  checkText(name, "the tag's name")
+  if (name === '' || name.includes('\n')) throw new FieldError('a tag needs a name of one line')
+  const lines = [
+    `object ${target}`,
+    `type ${objectTypeName(targetType)}`,
+    `tag ${name}`,
+    `tagger ${serializeSignature(tagger, 'tagger')}`,
+  ]
+  return new TextEncoder().encode(`${lines.join('\n')}\n\n${serializeMessage(message)}`)
 }

@@ -1,4 +1,5 @@
-import { OID_BYTES, type Oid, oidFromBytes } from '../bytes/oid.ts'
+import { concatBytes } from '../bytes/concat.ts'
+import { OID_BYTES, type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import { isDirectory } from './file-mode.ts'
 import { MalformedObjectError } from './malformed-object-error.ts'
 import { TREE } from './object-type.ts'
@@ -16,6 +17,7 @@ const SPACE = 0x20
 const ZERO = 0x30
 const SEVEN = 0x37
 const SLASH = 0x2f
+const END_OF_NAME = Uint8Array.of(0)
 /** Modes are 16 bits wide; a larger one could not be told from a small one after masking. */
 const MAX_MODE = 0o177777
 
@@ -115,4 +117,15 @@ export function compareEntries(
 function endOfName(entry: { readonly name: Uint8Array; readonly mode: number }, at: number): number {
   if (at < entry.name.length) return entry.name[at]!
   return isDirectory(entry.mode) ? SLASH : 0
+}
+
+/** The bytes of a tree with these entries, which may be given in any order. No two may have the same name. */
+export function serializeTree(entries: readonly TreeEntry[]): Uint8Array {
+  if (entries.length === 0) return new Uint8Array(0)
+  const encoder = new TextEncoder()
+  return concatBytes(
+    entries
+      .toSorted(compareEntries)
+      .flatMap(({ mode, name, oid }) => [encoder.encode(`${mode.toString(8)} `), name, END_OF_NAME, oidToBytes(oid)]),
+  )
 }

@@ -118,6 +118,18 @@ export class PackedObjects implements ObjectSource {
     return { type: index.type(place.ordinal), size: size === SIZE_UNKNOWN ? await this.#declaredSize(place) : size }
   }
 
+  /** How many deltas are applied to make an object: 0 for one that is kept whole, or is not here. */
+  deltaDepth(oid: Oid): number {
+    let depth = 0
+    // No further than there are entries: only a hostile pusher makes a ring.
+    for (let at = this.find(oid); at !== null && depth < this.#entries; depth++) {
+      const base = this.#packs[at.pack]!.index.base(at.ordinal)
+      if (base === null) return depth
+      at = 'ordinal' in base ? { pack: at.pack, ordinal: base.ordinal } : this.find(base.oid)
+    }
+    return depth
+  }
+
   /** Ids that start with these hex digits, at most `limit`, each once. */
   async findByPrefix(prefix: string, limit: number): Promise<Oid[]> {
     const found = new Set<Oid>()

@@ -17,7 +17,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 }
 
 /** Inside git/, a folder imports what stands on its own line or above it. */
-const GIT_ORDER = [['bytes'], ['object', 'refs', 'delta'], ['pack'], ['graph', 'walk', 'diff', 'merge'], ['protocol']]
+const GIT_ORDER = [
+  ['bytes'],
+  ['object', 'refs', 'delta'],
+  ['pack'],
+  ['graph', 'walk', 'diff', 'edit', 'merge'],
+  ['protocol'],
+]
 const GIT_STRANGERS = [['protocol', 'pack']]
 
 /** git/ knows no platform: these parts of Node are in workerd and in browsers' bundles too. */
