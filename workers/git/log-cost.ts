@@ -1,4 +1,4 @@
-import { log } from '../../durable-objects/log.ts'
+import { logRoutine } from '../../durable-objects/log.ts'
 import type { Mirror } from '../mirror.ts'
 
 /** Passes an answer on, and logs what it has cost once it is given, or the client has gone. */
@@ -17,6 +17,6 @@ export async function* logCost(
     isWhole = true
   } finally {
     const { did, rkey } = mirror.address
-    log(event, { did, rkey, sent, isWhole, ...mirror.cost })
+    logRoutine(event, { did, rkey, sent, isWhole, ...mirror.cost })
   }
 }

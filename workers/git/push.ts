@@ -2,7 +2,7 @@ import type { Landing, LandingResult, RefMove } from '../../atproto/account/land
 import { packKey } from '../../atproto/records/record-keys.ts'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import { readPushLimit } from '../../durable-objects/environment.ts'
-import { log } from '../../durable-objects/log.ts'
+import { log, logRoutine } from '../../durable-objects/log.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
 import { ZERO_OID } from '../../git/bytes/oid.ts'
 import type { PackHandle } from '../../git/graph/pack-handle.ts'
@@ -58,7 +58,7 @@ export class Push {
       return await this.#run(chunks)
     } finally {
       const { did, rkey } = this.#mirror.address
-      log('pushed', { did, rkey, ...this.#mirror.cost })
+      logRoutine('pushed', { did, rkey, ...this.#mirror.cost })
     }
   }
 

@@ -1,4 +1,4 @@
-import { log } from '../../durable-objects/log.ts'
+import { logRoutine } from '../../durable-objects/log.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
@@ -60,7 +60,7 @@ async function answer(context: RequestContext, request: Request, mirror: Mirror,
   const kept = await answers.find(name)
   if (kept !== null) {
     const { did, rkey } = mirror.address
-    log('fetched', { did, rkey, isKept: true, ...mirror.cost })
+    logRoutine('fetched', { did, rkey, isKept: true, ...mirror.cost })
     return bodyResponse(RESULT_TYPE, kept, { 'Cache-Status': 'skein; hit' })
   }
   const isSound = () => mirror.version === manifest?.version
