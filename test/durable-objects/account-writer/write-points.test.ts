@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import { PdsBudgetError } from '../../../atproto/pds/pds-error.ts'
 import type { Write } from '../../../atproto/pds/write.ts'
-import {
-  type PointLimit,
-  pointsOf,
-  WritePoints,
-} from '../../../durable-objects/account-writer/write-points.ts'
+import { type PointLimit, pointsOf, WritePoints } from '../../../durable-objects/account-writer/write-points.ts'
 import { startLocalAccount } from '../../atproto/local-account.ts'
 import { MemoryStore } from './memory-store.ts'
 
