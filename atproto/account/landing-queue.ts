@@ -14,7 +14,7 @@ export interface LandingQueueDeps {
   /** For reads. */
   readonly client: PdsClient
   /** One applyWrites of the account, all or nothing, with a session that is good now. */
-  applyWrites(writes: readonly Write[]): Promise<void>
+  applyWrites(writes: readonly Write[]): Promise<unknown>
   readonly tids: TidClock
   readonly sleep?: (milliseconds: number) => Promise<void>
   /** In [0, 1). */
