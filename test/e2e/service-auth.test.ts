@@ -6,7 +6,8 @@ import type { Environment } from '../../durable-objects/environment.ts'
 import { readCollaboration } from '../../workers/auth/collaborators.ts'
 import type { RequestContext } from '../../workers/request-context.ts'
 import { startWorld } from './harness.ts'
-import { callTokens } from './token-calls.ts'
+import { callMethod, callTokens } from './token-calls.ts'
+import { basicAuth } from './wire.ts'
 
 const world = await startWorld()
 const { alice, bob, edge, atmosphere } = world
@@ -29,6 +30,17 @@ test('an account manages its tokens by JWTs of its PDS', async () => {
   expect(listed.body.tokens.map(({ label }: { label: string }) => label)).toEqual(['by JWT'])
   const revoked = await callTokens(edge, await authorized('revoke'), 'revoke', { id: created.body.id })
   expect([revoked.status, revoked.body.token.id]).toEqual([200, created.body.id])
+})
+
+test('by a JWT a repository is created where the edge is signed in, and else it says what is missing', async () => {
+  const create = async (name: string) => {
+    const authorization = `Bearer ${await world.serviceAuth(bob, 'dev.skein.repo.create')}`
+    const { status, body } = await callMethod(edge, authorization, 'dev.skein.repo.create', { name })
+    return [status, body.error ?? body.repository.did, body.message]
+  }
+  expect(await create('early')).toEqual([403, 'Refused', expect.stringContaining('app password')])
+  expect((await callTokens(edge, basicAuth(bob), 'list')).status).toBe(200)
+  expect(await create('late')).toEqual([200, bob.did, undefined])
 })
 
 test('a JWT is good for the edge or its service, for one method, and once', async () => {
