@@ -90,7 +90,7 @@ export interface PathConflict {
   readonly base: Oid | null
   readonly ours: Oid | null
   readonly theirs: Oid | null
-  /** Of a text: both sides between markers. */
+  /** Of a text: both sides between markers. Null also for what is more than an answer takes (`CONFLICT_LIMITS`). */
   readonly merged: Uint8Array | null
 }
 
@@ -111,8 +111,12 @@ export type RefusedWork =
   | { readonly reason: 'nothing-to-do'; readonly message: string }
   /** More differs than is merged here. */
   | { readonly reason: 'too-large'; readonly message: string }
+  /** What the repository holds cannot be read, so that nothing can be made of it. */
+  | { readonly reason: 'damaged'; readonly message: string }
   /** The account could not be written to, and will not be until its owner does something. */
   | { readonly reason: 'account-refused'; readonly message: string }
+  /** Something is wrong here, not with the work: it has been given up so that the others go on. */
+  | { readonly reason: 'fault'; readonly message: string }
 
 /** What became of work. */
 export type WorkOutcome =
