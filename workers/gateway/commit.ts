@@ -1,0 +1,38 @@
+import { requireRight } from '../auth/caller.ts'
+import type { XrpcCall } from '../xrpc/call.ts'
+import { parseRepositoryParam } from '../xrpc/repository-param.ts'
+import { parseBranchParam } from './branch-param.ts'
+import { type AuthorInput, readAuthor, readMessage } from './commit-text.ts'
+import { type HandInOptions, handIn } from './hand-in.ts'
+import { parseOidParam } from './oid-param.ts'
+import { type ChangeInput, readChanges } from './read-changes.ts'
+import { readExpectations } from './read-expectations.ts'
+import { requireBranch } from './require-branch.ts'
+
+interface Input extends HandInOptions {
+  readonly repo: string
+  readonly branch: string
+  readonly message: string
+  readonly author?: AuthorInput
+  readonly changes: readonly ChangeInput[]
+  readonly base?: string
+  readonly expect?: unknown
+}
+
+/** `dev.skein.gateway.commit` */
+export async function commit({ request, params, deps: { gateway } }: XrpcCall<Input>): Promise<Response> {
+  const ref = parseBranchParam(params.branch)
+  const message = readMessage(params.message)
+  const base = params.base === undefined ? null : parseOidParam('base', params.base)
+  const expect = readExpectations(params.expect)
+  const edits = readChanges(params.changes)
+  const { target, caller } = await gateway.enter(
+    request,
+    'dev.skein.gateway.commit',
+    parseRepositoryParam(params.repo),
+  )
+  requireRight(caller, 'commit', { rkey: target.address.rkey, ref })
+  const author = readAuthor(params.author, caller.author)
+  await requireBranch(gateway, target, ref)
+  return handIn({ gateway, target }, caller, ref, { kind: 'commit', message, author, edits, base, expect }, params)
+}

@@ -1,0 +1,35 @@
+import type { BranchAddress, Submission, SubmitAnswer, WorkState } from '../../durable-objects/branch-queue/answers.ts'
+import type { RepositoryAddress } from '../../durable-objects/repository/answers.ts'
+import type { RepositoryView } from '../../storage/repository-view.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { RepositoryReference } from '../repository-access.ts'
+
+/** A repository that somebody has come to write to. */
+export interface GatewayTarget {
+  readonly address: RepositoryAddress
+  /** Short name. */
+  readonly defaultBranch: string
+}
+
+/** What the gateway's methods are given beside what all methods are. */
+export interface GatewayDeps {
+  /**
+   * Finds the repository, and who makes the request.
+   *
+   * @param nsid the method that is called
+   * @throws {@link HttpError} 404 for no such repository, 401 and 403 for credentials that are none or not good here
+   */
+  enter(
+    request: Request,
+    nsid: string,
+    reference: RepositoryReference,
+  ): Promise<{ readonly target: GatewayTarget; readonly caller: Caller }>
+  /** Whether the account has the branch, as far as can be found out now: null where it cannot. @param ref full name */
+  hasBranch(target: GatewayTarget, ref: string): Promise<boolean | null>
+  /** The repository to read from. @throws {@link HttpError} 503 where its account cannot be asked */
+  view(target: GatewayTarget): Promise<RepositoryView>
+  /** Hands work in at the branch's queue. */
+  submit(submission: Submission): Promise<SubmitAnswer>
+  /** What became of work, if `asker` may know; null: there is none of that ticket for it. */
+  state(address: BranchAddress, ticket: string, asker: Caller): Promise<WorkState | null>
+}
