@@ -53,6 +53,9 @@ export interface WorkerBeside {
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
+/** What JWTs for an edge on this machine are made out to; nothing looks it up. */
+export const LOCAL_EDGE_DID = 'did:web:skein.test'
+
 const LOOPBACK = '127.0.0.1'
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
@@ -105,6 +108,7 @@ async function startMiniflare(
     modules: modules.sort((a, b) => Number(b.path.endsWith('/index.js')) - Number(a.path.endsWith('/index.js'))),
     bindings: {
       ...(workerOptions.bindings as Record<string, Json> | undefined),
+      EDGE_DID: LOCAL_EDGE_DID,
       PLC_URL: options.plcUrl,
       HANDLE_RESOLVER_URL: options.pdsUrl,
       ALLOW_PRIVATE_HOSTS: 'true',

@@ -21,7 +21,9 @@ import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { tids } from '../tids.ts'
 import type { Tell } from './progress.ts'
+import { auditPush } from './push-audit.ts'
 import { refuseAll, reportLanding } from './push-report.ts'
+import { refuseForced, refuseMove } from './push-rights.ts'
 import type { PushTarget } from './push-target.ts'
 import { planMoves } from './ref-moves.ts'
 import { type TakenPack, takePack } from './taken-pack.ts'
@@ -90,9 +92,18 @@ export class Push {
     return { checked: this.#checkBy(current), manifest: current }
   }
 
+  /** Of a repository that exists. */
+  get #rkey(): string | null {
+    return this.#target.entry?.rkey ?? null
+  }
+
   #checkBy(manifest: Manifest | null): CheckedCommand[] {
     const refs = new Map(manifest?.refs.map(({ name, target }) => [name, target]))
-    return checkCommands(this.#request.commands, refs, { atomic: this.#isAtomic })
+    const { caller } = this.#target
+    return checkCommands(this.#request.commands, refs, {
+      atomic: this.#isAtomic,
+      refuse: (move) => refuseMove(caller, this.#rkey, move),
+    })
   }
 
   #takePack(
@@ -152,6 +163,7 @@ export class Push {
     const result = await this.#write(landing, pack)
     const isInUse = pack !== null && (result.packLanded || result.failure?.isUncertain)
     if (!isInUse) await taken?.discard()
+    await auditPush(this.#context, this.#target.caller, landing, result)
     return reportLanding(commands, result)
   }
 
@@ -165,7 +177,8 @@ export class Push {
     const type = graph.typeOf(command.new)
     if (type === null) return refuse(MISSING_OBJECTS)
     if (type !== COMMIT && command.name.startsWith('refs/heads/')) return refuse('a branch must point at a commit')
-    return command
+    const forced = refuseForced(this.#target.caller, this.#rkey, command, graph)
+    return forced === null ? command : refuse(forced)
   }
 
   async #writerView(commands: readonly CheckedCommand[]) {
