@@ -1,3 +1,4 @@
+import { COMMIT_LIMITS } from '../../durable-objects/branch-queue/limits.ts'
 import { requireRight } from '../auth/caller.ts'
 import type { XrpcCall } from '../xrpc/call.ts'
 import { parseRepositoryParam } from '../xrpc/repository-param.ts'
@@ -19,6 +20,12 @@ interface Input extends HandInOptions {
   readonly expect?: unknown
 }
 
+/**
+ * The largest body of a commit, in bytes: as much content as one may have, in base64, and as much again as a quarter of
+ * that for its paths and the message.
+ */
+export const MAX_COMMIT_INPUT_BYTES = Math.ceil(COMMIT_LIMITS.contentBytes / 3) * 4 + COMMIT_LIMITS.contentBytes / 4
+
 /** `dev.skein.gateway.commit` */
 export async function commit({ request, params, deps: { gateway } }: XrpcCall<Input>): Promise<Response> {
   const ref = parseBranchParam(params.branch)
@@ -26,12 +33,8 @@ export async function commit({ request, params, deps: { gateway } }: XrpcCall<In
   const base = params.base === undefined ? null : parseOidParam('base', params.base)
   const expect = readExpectations(params.expect)
   const edits = readChanges(params.changes)
-  const { target, caller } = await gateway.enter(
-    request,
-    'dev.skein.gateway.commit',
-    parseRepositoryParam(params.repo),
-  )
-  requireRight(caller, 'commit', { rkey: target.address.rkey, ref })
+  const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.commit', parseRepositoryParam(params.repo))
+  requireRight(caller, 'commit', { rkey: target.rkey, ref })
   const author = readAuthor(params.author, caller.author)
   await requireBranch(gateway, target, ref)
   return handIn({ gateway, target }, caller, ref, { kind: 'commit', message, author, edits, base, expect }, params)

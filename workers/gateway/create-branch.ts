@@ -16,7 +16,7 @@ export async function createBranch({ request, params, deps: { gateway } }: XrpcC
   const ref = parseBranchParam(params.branch)
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.createBranch', reference)
-  requireRight(caller, 'branch', { rkey: target.address.rkey, ref })
+  requireRight(caller, 'branch', { rkey: target.rkey, ref })
   const view = await gateway.view(target)
   const { oid } = await requireCommit(view, await requireRevision(view, params.from, 'commit'))
   return handIn({ gateway, target }, caller, ref, { kind: 'create', target: oid }, params)

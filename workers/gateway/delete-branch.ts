@@ -18,7 +18,7 @@ export async function deleteBranch({ request, params, deps: { gateway } }: XrpcC
   const expectedTip = params.expect === undefined ? null : parseOidParam('expect', params.expect)
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.deleteBranch', reference)
-  requireRight(caller, 'branch', { rkey: target.address.rkey, ref })
+  requireRight(caller, 'branch', { rkey: target.rkey, ref })
   await requireBranch(gateway, target, ref)
   return handIn({ gateway, target }, caller, ref, { kind: 'delete', expectedTip }, params)
 }

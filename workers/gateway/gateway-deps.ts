@@ -1,12 +1,20 @@
-import type { BranchAddress, Submission, SubmitAnswer, WorkState } from '../../durable-objects/branch-queue/answers.ts'
-import type { RepositoryAddress } from '../../durable-objects/repository/answers.ts'
+import type { Identity } from '../../atproto/identity/identity.ts'
+import type {
+  BranchAddress,
+  Submission,
+  SubmitAnswer,
+  Submitter,
+  WorkState,
+} from '../../durable-objects/branch-queue/answers.ts'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RepositoryReference } from '../repository-access.ts'
 
 /** A repository that somebody has come to write to. */
 export interface GatewayTarget {
-  readonly address: RepositoryAddress
+  readonly account: Identity
+  /** Record key of `dev.skein.repo`. */
+  readonly rkey: string
   /** Short name. */
   readonly defaultBranch: string
 }
@@ -30,6 +38,16 @@ export interface GatewayDeps {
   view(target: GatewayTarget): Promise<RepositoryView>
   /** Hands work in at the branch's queue. */
   submit(submission: Submission): Promise<SubmitAnswer>
-  /** What became of work, if `asker` may know; null: there is none of that ticket for it. */
-  state(address: BranchAddress, ticket: string, asker: Caller): Promise<WorkState | null>
+  /** What became of work; null: there is none of that ticket. @param asker who must have handed it in; null: whoever did */
+  state(address: BranchAddress, ticket: string, asker: Submitter | null): Promise<WorkState | null>
+}
+
+/** @param ref full name */
+export function branchAddress({ account: { did, pds }, rkey }: GatewayTarget, ref: string): BranchAddress {
+  return { did, rkey, pds, ref }
+}
+
+/** The caller as a queue and the audit know it. */
+export function submitterOf({ did, tokenId, label }: Caller): Submitter {
+  return { did, tokenId, tokenLabel: label }
 }

@@ -2,6 +2,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { XrpcCall } from '../xrpc/call.ts'
 import { parseRepositoryParam } from '../xrpc/repository-param.ts'
 import { parseBranchParam } from './branch-param.ts'
+import { branchAddress, submitterOf } from './gateway-deps.ts'
 import { answerWork } from './hand-in.ts'
 
 interface Params {
@@ -15,9 +16,14 @@ export async function getLanding({ request, params, deps: { gateway } }: XrpcCal
   const ref = parseBranchParam(params.branch)
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.getLanding', reference)
-  const work = await gateway.state({ ...target.address, ref }, params.ticket, caller)
+  const asker = caller.kind === 'owner' ? null : submitterOf(caller)
+  const work = await gateway.state(branchAddress(target, ref), params.ticket, asker)
   if (work === null) {
-    throw new HttpError(404, 'TicketNotFound', 'nothing of yours on this branch has this ticket; they are kept for a day')
+    throw new HttpError(
+      404,
+      'TicketNotFound',
+      'nothing of yours on this branch has this ticket; they are kept for a day',
+    )
   }
   return answerWork({ gateway, target }, params.ticket, work)
 }

@@ -7,15 +7,15 @@ import type {
   WorkState,
 } from '../../durable-objects/branch-queue/answers.ts'
 import { log } from '../../durable-objects/log.ts'
+import { OverlaySource } from '../../git/merge/overlay-source.ts'
 import { hashObject } from '../../git/object/hash-object.ts'
 import type { NewObject } from '../../git/object/new-object.ts'
-import { OverlaySource } from '../../git/merge/overlay-source.ts'
 import type { ObjectSource } from '../../git/object/object-source.ts'
 import { BLOB } from '../../git/object/object-type.ts'
 import type { Caller } from '../auth/caller.ts'
 import { HttpError } from '../http/http-error.ts'
 import { conflictsJson } from './conflict-json.ts'
-import type { GatewayDeps, GatewayTarget } from './gateway-deps.ts'
+import { branchAddress, type GatewayDeps, type GatewayTarget, submitterOf } from './gateway-deps.ts'
 import { refusalError } from './refusal-error.ts'
 
 /** How long a caller waits for its landing, in milliseconds. */
@@ -46,9 +46,9 @@ export async function handIn(
   { idempotencyKey, wait }: HandInOptions,
 ): Promise<Response> {
   const answer = await gateway.submit({
-    address: { ...target.address, ref },
+    address: branchAddress(target, ref),
     work,
-    submitter: { did: caller.did, tokenId: caller.tokenId },
+    submitter: submitterOf(caller),
     idempotencyKey: idempotencyKey ?? null,
     waitMilliseconds: wait ? WAIT : 0,
   })
@@ -111,7 +111,7 @@ async function storedObjects(gateway: GatewayDeps, target: GatewayTarget): Promi
   try {
     return (await gateway.view(target)).objects
   } catch (error) {
-    log('sides-unreadable', { ...target.address, reason: String(error) })
+    log('sides-unreadable', { did: target.account.did, rkey: target.rkey, reason: String(error) })
     return NOTHING
   }
 }

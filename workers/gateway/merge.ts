@@ -27,7 +27,7 @@ export async function merge({ request, params, deps: { gateway } }: XrpcCall<Inp
   const expectedTip = params.expectTip === undefined ? null : parseOidParam('expectTip', params.expectTip)
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.merge', reference)
-  requireRight(caller, 'merge', { rkey: target.address.rkey, ref })
+  requireRight(caller, 'merge', { rkey: target.rkey, ref })
   const author = readAuthor(params.author, caller.author)
   await requireBranch(gateway, target, ref)
   const source = await resolveMergeSource(await gateway.view(target), params.source)

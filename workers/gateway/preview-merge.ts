@@ -42,7 +42,15 @@ export async function previewMerge(
   const tip = await readTip(view.objects, commit)
   if (tip === null) throw new MissingObjectError(commit)
   const ground = new Ground({ ref, tip, mayBegin: false, inTheWay: null }, view)
-  const work = { kind: 'merge', source, sourceName, strategy, message: null, author: NOBODY, expectedTip: null } as const
+  const work = {
+    kind: 'merge',
+    source,
+    sourceName,
+    strategy,
+    message: null,
+    author: NOBODY,
+    expectedTip: null,
+  } as const
   const outcome = await applyWork(ground, work, tip.time)
   const graph = await view.graph()
   const bases = mergeBases(graph, [graph.find(commit)], [graph.find(source)]).map((base) => graph.oid(base))

@@ -83,10 +83,10 @@ function readContent({ encoding, path: text }: ChangeInput, content: string, pat
 /** Lines may be broken, as `base64` does it, and the signs that fill the last group may be missing. */
 function decodeBase64(text: string): Uint8Array | null {
   const digits = text.replaceAll(/[\r\n]/g, '')
-  const [, data = '', fill = ''] = /^([A-Za-z0-9+/]*)(={0,2})$/.exec(digits) ?? [null]
-  if (data.length + fill.length !== digits.length || data.length % 4 === 1) return null
-  if (fill !== '' && digits.length % 4 !== 0) return null
-  return new Uint8Array(Buffer.from(data, 'base64'))
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(digits)) return null
+  const isFilled = digits.endsWith('=')
+  const count = digits.length % 4
+  return count === 1 || (isFilled && count !== 0) ? null : new Uint8Array(Buffer.from(digits, 'base64'))
 }
 
 function invalidChange(path: string, message: string): HttpError {

@@ -1,5 +1,5 @@
-import { COMMIT_LIMITS } from '../../durable-objects/branch-queue/limits.ts'
 import type { Expectation } from '../../durable-objects/branch-queue/answers.ts'
+import { COMMIT_LIMITS } from '../../durable-objects/branch-queue/limits.ts'
 import { invalidRequest } from '../http/http-error.ts'
 import { parseOidParam } from './oid-param.ts'
 import { readPath } from './read-changes.ts'

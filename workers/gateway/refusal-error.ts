@@ -15,7 +15,9 @@ const STATUS_AND_NAME: Record<Reason, readonly [status: number, name: string]> =
   'invalid-change': [422, 'InvalidChange'],
   'nothing-to-do': [422, 'NothingToCommit'],
   'too-large': [422, 'TooLarge'],
+  damaged: [422, 'UnreadableObject'],
   'account-refused': [403, 'AccountRefused'],
+  fault: [500, 'InternalServerError'],
 }
 
 /** How a refusal is called, in errors and in previews. */

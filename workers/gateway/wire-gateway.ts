@@ -1,22 +1,51 @@
-import type { BranchQueue } from '../../durable-objects/branch-queue/branch-queue.ts'
 import type { BranchAddress } from '../../durable-objects/branch-queue/answers.ts'
 import { findRef } from '../../git/refs/ref-order.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { authenticateCaller } from '../auth/authenticate.ts'
+import { HttpError } from '../http/http-error.ts'
+import { locateRepository } from '../locate-repository.ts'
 import { Mirror } from '../mirror.ts'
-import type { RepositoryReference } from '../repository-access.ts'
-import type { Located, RequestContext } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { GatewayDeps, GatewayTarget } from './gateway-deps.ts'
 
 /** How the gateway's methods get at repositories, callers and queues. */
 export function wireGateway(context: RequestContext): GatewayDeps {
   return {
     async enter(request, nsid, reference) {
-      const { identity, entry } = await context.locateReference(reference)
+      const located = await locateRepository(context, reference)
+      if (located === null) throw new HttpError(404, 'RepositoryNotFound', 'repository not found')
+      const { identity, entry } = located
       const caller = await authenticateCaller(context, request, identity, nsid)
-      const address = { did: identity.did, rkey: entry.rkey, pds: identity.pds }
-      return { target: { address, actor: identity.handle ?? identity.did, defaultBranch: entry.record.defaultBranch }, caller }
+      return { target: { account: identity, rkey: entry.rkey, defaultBranch: entry.record.defaultBranch }, caller }
     },
+    hasBranch: (target, ref) => hasBranch(context, target, ref),
+    async view({ account, rkey }) {
+      const mirror = new Mirror(context, account, rkey)
+      return mirror.view(await mirror.completeManifest(ALL_REFS))
+    },
+    submit: (submission) => queueOf(context, submission.address).submit(submission),
+    state: (address, ticket, asker) => queueOf(context, address).state(ticket, asker),
   }
+}
+
+/** By the mirror, and where that says no, by the account: somebody may have just created the branch elsewhere. */
+async function hasBranch(
+  context: RequestContext,
+  { account, rkey }: GatewayTarget,
+  ref: string,
+): Promise<boolean | null> {
+  const mirror = new Mirror(context, account, rkey, 'writer')
+  const selection = { names: [ref], prefixes: [] }
+  const has = (manifest: Manifest) => findRef(manifest.refs, ref) !== null
+  const known = await mirror.presentManifest(selection)
+  if (known === null || has(known)) return known && true
+  const { state } = await mirror.stub.refresh(mirror.address)
+  if (state !== 'read') return null
+  const current = await mirror.presentManifest(selection)
+  return current && has(current)
+}
+
+function queueOf({ environment: { BRANCH_QUEUE } }: RequestContext, { did, rkey, ref }: BranchAddress) {
+  return BRANCH_QUEUE.get(BRANCH_QUEUE.idFromName(`${did}/${rkey}/${ref}`))
 }
