@@ -5,7 +5,6 @@ import type { Manifest } from '../../storage/manifest.ts'
 import { authenticateCaller } from '../auth/authenticate.ts'
 import { HttpError } from '../http/http-error.ts'
 import { locateRepository } from '../locate-repository.ts'
-import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { GatewayDeps, GatewayTarget } from './gateway-deps.ts'
 
@@ -21,7 +20,7 @@ export function wireGateway(context: RequestContext): GatewayDeps {
     },
     hasBranch: (target, ref) => hasBranch(context, target, ref),
     async view({ account, rkey }) {
-      const mirror = new Mirror(context, account, rkey)
+      const mirror = context.mirror(account, rkey)
       return mirror.view(await mirror.completeManifest(ALL_REFS))
     },
     submit: (submission) => queueOf(context, submission.address).submit(submission),
@@ -35,12 +34,12 @@ async function hasBranch(
   { account, rkey }: GatewayTarget,
   ref: string,
 ): Promise<boolean | null> {
-  const mirror = new Mirror(context, account, rkey, 'writer')
+  const mirror = context.mirror(account, rkey, 'writer')
   const selection = { names: [ref], prefixes: [] }
   const has = (manifest: Manifest) => findRef(manifest.refs, ref) !== null
   const known = await mirror.presentManifest(selection)
   if (known === null || has(known)) return known && true
-  const { state } = await mirror.stub.refresh(mirror.address)
+  const { state } = await mirror.refresh()
   if (state !== 'read') return null
   const current = await mirror.presentManifest(selection)
   return current && has(current)

@@ -1,9 +1,9 @@
 import type { Landing, LandingResult } from '../../atproto/account/landing.ts'
 import { log } from '../../durable-objects/log.ts'
+import { tids } from '../../durable-objects/tids.ts'
 import { LandingAudit } from '../../storage/access/landing-audit.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../request-context.ts'
-import { tids } from '../tids.ts'
 
 /** Writes down what a token has pushed: one row for each ref that it moved. It is pushed in any case. */
 export async function auditPush(

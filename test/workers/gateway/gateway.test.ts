@@ -481,7 +481,11 @@ describe('what the queue says', () => {
 
   it('of conflicts is told also where the repository cannot be read', async () => {
     gateway = new MemoryGateway(notHere)
-    const refusal = { reason: 'merge-conflict', message: 'm', conflicts: [conflict('a', { ours: OID })] } as const
+    const refusal = {
+      reason: 'merge-conflict',
+      message: 'it conflicts',
+      conflicts: [conflict('a', { ours: OID })],
+    } as const
     gateway.answer = { accepted: true, ticket: TICKET, work: { state: 'refused', refusal } }
     expect(await refused(await commit({}))).toMatchObject({ conflicts: [{ path: 'a', ours: { oid: OID } }] })
   })
@@ -491,7 +495,12 @@ describe('what the queue says', () => {
     ['rate-limited', 429, 'RateLimitExceeded', '5'],
     ['key-reused', 422, 'IdempotencyKeyReused', null],
   ] as const)('%s is %i %s', async (reason, status, error, retryAfter) => {
-    gateway.answer = { accepted: false, reason, message: 'm', retryAfterSeconds: reason === 'key-reused' ? null : 5 }
+    gateway.answer = {
+      accepted: false,
+      reason,
+      message: 'in words',
+      retryAfterSeconds: reason === 'key-reused' ? null : 5,
+    }
     const response = await commit({})
     expect(response.headers.get('Retry-After')).toBe(retryAfter)
     expect(await refused(response)).toMatchObject({ status, error })
