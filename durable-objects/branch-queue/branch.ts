@@ -1,5 +1,5 @@
-import type { BranchPlace, Stored } from './ground.ts'
 import type { Fold } from './fold-batch.ts'
+import type { BranchPlace, Stored } from './ground.ts'
 import type { Attempt } from './queue-store.ts'
 
 /**
@@ -56,6 +56,8 @@ export interface Branch {
    * platform throws
    */
   reload(fromAccount: boolean): Promise<BranchPosition>
+  /** What is at hand may be wrong. */
+  forget(): void
   /** Makes one pack and one move of the ref of what was folded on this position. @throws faults of the PDS and of R2 */
   prepare(position: BranchPosition, fold: Fold): Promise<PreparedLanding>
   /** Whether a landing of before is in the account: it is asked. @throws faults of the PDS */

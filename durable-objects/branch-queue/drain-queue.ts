@@ -1,12 +1,11 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { isForOwner, RefusedError } from '../account-writer/answers.ts'
 import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from '../repository/mirror-errors.ts'
-import type { RefusedWork, WorkOutcome } from './answers.ts'
-import { auditEntry } from './audit.ts'
-import type { Branch, BranchPosition, LandFailure, PreparedLanding } from './branch.ts'
+import type { RefusedWork } from './answers.ts'
+import type { Branch, BranchPosition, Freshness, LandFailure, PreparedLanding } from './branch.ts'
 import { ApplyFault, type Fold, foldBatch } from './fold-batch.ts'
 import { BATCH_LIMITS, PAUSES } from './limits.ts'
-import type { Attempt, BatchLimits, QueuedWork, QueueStore } from './queue-store.ts'
+import type { Attempt, AttemptedWork, BatchLimits, QueuedWork, QueueStore, SettledWork } from './queue-store.ts'
 
 export interface DrainDeps {
   readonly store: QueueStore
@@ -31,7 +30,8 @@ const RACE_PAUSES = { first: 20, longest: 2_000 } as const
  * Lands what waits on a branch, batch by batch, until nothing does, or there is a reason to pause, which is stored.
  *
  * **A batch** is the first works that wait, as many as fit. Each is applied on the branch as the one before has left it;
- * what is refused is left out. All that was made is one pack, and one move of the ref.
+ * what is refused is left out. All that was made is one pack, and one move of the ref. What comes while a batch is on
+ * its way is the next one.
  *
  * **Exactly once.** Before a landing is sent it is written down (an *attempt*). While there is one whose fate is not
  * known (after a fault, or a restart), the account is asked first whether it has landed. The branch is looked at before
@@ -41,35 +41,42 @@ const RACE_PAUSES = { first: 20, longest: 2_000 } as const
  * **Refusals** are final when the batch lands: that it did shows that the branch was where it was thought to be, and has
  * what they conflict with. If nothing of the batch is to be landed, the mirror is asked again before anyone is refused;
  * and the account itself before anyone is told that something is not there.
+ *
+ * **Faults.** While the account cannot be written to, work waits. Work that is refused by the account for what it is, or
+ * at which something breaks again and again, is given up once it is alone, so that the others go on.
  */
-export async function drainQueue(deps: DrainDeps): Promise<void> {
-  const run = new DrainRun(deps)
-  while (deps.store.hasWaiting() && !isPaused(deps)) await run.turn()
-}
-
-function isPaused({ store, now }: DrainDeps): boolean {
-  const pause = store.pause()
-  return pause !== null && pause.until > now()
-}
-
-class DrainRun {
+export class QueueDrain {
   readonly #deps: DrainDeps
+  /** Races lost in a row. */
   #races = 0
+  /** Works that go alone, since something has broken with several. */
+  #alone = 0
+  /** Faults in a row of one that is alone. */
+  #faults = 0
 
   constructor(deps: DrainDeps) {
     this.#deps = deps
   }
 
-  async turn(): Promise<void> {
+  async run(): Promise<void> {
     const { store } = this.#deps
-    // After faults that nobody can explain each goes alone, so that the others go on without the one that they are due to.
-    const isCareful = store.faults() > 0
-    const limits = this.#deps.limits ?? BATCH_LIMITS
-    const works = store.nextBatch(isCareful ? { ...limits, works: 1 } : limits)
+    while (store.hasWaiting() && !this.#isPaused()) await this.#turn()
+  }
+
+  #isPaused(): boolean {
+    const pause = this.#deps.store.pause()
+    return pause !== null && pause.until > this.#deps.now()
+  }
+
+  async #turn(): Promise<void> {
+    const { store, branch, log, limits = BATCH_LIMITS } = this.#deps
+    const works = store.nextBatch(this.#alone > 0 ? { ...limits, works: 1 } : limits)
     try {
       await this.#land(works)
     } catch (error) {
-      this.#afterFault(error, works)
+      log('drain-failed', { works: works.length, reason: String(error) })
+      branch.forget()
+      this.#afterFault(error instanceof ApplyFault ? error.cause : error, works)
     }
   }
 
@@ -92,10 +99,10 @@ class DrainRun {
 
   /** Whether something that was tried before is in the account, and is settled now. */
   async #settleEarlier(): Promise<boolean> {
-    const { store, branch } = this.#deps
+    const { store, branch, log } = this.#deps
     for (const attempt of store.attempts()) {
       if (!(await branch.hasLanded(attempt))) continue
-      this.#deps.log('landing-found', { landing: attempt.id, works: attempt.works.length })
+      log('landing-found', { landing: attempt.id, works: attempt.works.length })
       this.#settle(attempt, null)
       await branch.reload(true)
       return true
@@ -103,23 +110,19 @@ class DrainRun {
     return false
   }
 
-  /** What comes of the works: of what would be refused for what is only thought to be so, by a fresh look. */
-  async #fold(
-    known: BranchPosition,
-    works: readonly QueuedWork[],
-  ): Promise<{ position: BranchPosition; fold: Fold }> {
-    const { branch } = this.#deps
+  /** What comes of the works; by a fresh look, before anyone is refused for what is only thought to be so. */
+  async #fold(known: BranchPosition, works: readonly QueuedWork[]): Promise<{ position: BranchPosition; fold: Fold }> {
     let position = known
     let fold = await foldBatch(position.place, position.stored, works)
-    for (let look = lookNeeded(position, fold); look !== null; look = lookNeeded(position, fold)) {
-      position = await branch.reload(look === 'account')
+    for (let look = neededLook(position, fold); look !== null; look = neededLook(position, fold)) {
+      position = await this.#deps.branch.reload(look === 'account')
       fold = await foldBatch(position.place, position.stored, works)
     }
     return { position, fold }
   }
 
   async #send(landing: PreparedLanding, attempt: Attempt, fold: Fold): Promise<void> {
-    const { store, branch, log } = this.#deps
+    const { store, branch, log, sleep, random } = this.#deps
     const outcome = await landing.land()
     switch (outcome.state) {
       case 'landed':
@@ -129,48 +132,103 @@ class DrainRun {
       case 'lost':
         store.dropAttempt(attempt.id)
         log('landing-lost', { landing: attempt.id, works: attempt.works.length })
-        await this.#deps.sleep(jittered(RACE_PAUSES, this.#races, this.#deps.random))
+        await sleep(jittered(RACE_PAUSES, this.#races, random()))
         await branch.reload(this.#races++ > 0)
         return
       case 'failed':
         if (!outcome.isUncertain) store.dropAttempt(attempt.id)
-        this.#afterFailure(outcome, attempt)
+        this.#afterFailure(outcome, attempt.works)
     }
   }
 
-  #afterFailure(failure: LandFailure, { works }: Attempt): void {
+  #afterFailure(failure: LandFailure, works: readonly AttemptedWork[]): void {
     const { message, retryAfterSeconds, isUncertain, isForOwner, isRefused } = failure
-    if (isForOwner && !isUncertain) {
-      this.#refuse(works, { reason: 'account-refused', message })
-    } else if (isRefused && !isUncertain) {
-      if (works.length > 1) this.#deps.store.setFaults(1)
-      else this.#refuse(works, { reason: 'account-refused', message })
-    } else this.#pause(message, retryAfterSeconds)
+    if (isUncertain || !(isForOwner || isRefused)) this.#pause(message, retryAfterSeconds)
+    else if (isRefused && works.length > 1) this.#alone = works.length
+    else this.#refuse(works, { reason: 'account-refused', message })
   }
 
-  #afterFault(fault: unknown, works: readonly QueuedWork[]): void {
-    const { store, log } = this.#deps
-    log('drain-failed', { works: works.length, reason: String(fault) })
-    const error = fault instanceof ApplyFault ? fault.cause : fault
-    if (error instanceof RepositoryGoneError) {
+  #afterFault(error: unknown, works: readonly QueuedWork[]): void {
+    if (error instanceof RepositoryGoneError || (error instanceof RefusedError && isForOwner(error.refusal))) {
       this.#refuse(works, { reason: 'account-refused', message: error.message })
       return
     }
-    if (error instanceof RefusedError && isForOwner(error.refusal)) {
-      this.#refuse(works, { reason: 'account-refused', message: error.message })
+    const trouble = troubleOf(error)
+    if (trouble !== null) {
+      this.#pause(trouble.reason, trouble.retryAfterSeconds)
       return
     }
-    const known = knownTrouble(error)
-    if (known !== null) {
-      this.#pause(known.reason, known.retryAfterSeconds)
-      return
-    }
-    const faults = store.faults() + 1
-    if (works.length === 1 && faults >= MOST_FAULTS) {
-      this.#refuse(works, { reason: 'fault', message: 'this could not be done, for a reason that is ours: it was given up' })
-      return
-    }
-    store.setFaults(faults)
-    this.#pause('something went wrong here; it is tried again', null)
+    if (works.length > 1) this.#alone = works.length
+    else this.#faults++
+    if (this.#faults < MOST_FAULTS) this.#pause('something went wrong here, and is tried again', null)
+    else this.#refuse(works, GIVEN_UP)
   }
+
+  #refuse(works: readonly { readonly seq: number }[], refusal: RefusedWork): void {
+    this.#note(works.map(({ seq }) => ({ seq, outcome: { state: 'refused', refusal } })))
+  }
+
+  /** @param landed what is in the account; null: nothing was to be landed */
+  #settle(landed: Attempt | null, fold: Fold | null): void {
+    const { id, works } = landed ?? { id: '', works: [] }
+    const landing = { id, commits: works.length }
+    this.#note([
+      ...works.map(({ seq, commit, tree, parent }) => {
+        return { seq, outcome: { state: 'landed', commit, tree, parent, landing } } as const
+      }),
+      ...(fold?.refused ?? []).map(({ seq, refusal }) => {
+        return { seq, outcome: { state: 'refused', refusal } } as const
+      }),
+    ])
+  }
+
+  #note(works: readonly SettledWork[]): void {
+    const { store, now, onSettled } = this.#deps
+    store.setPause(null)
+    this.#faults = 0
+    this.#alone = Math.max(0, this.#alone - works.length)
+    onSettled(store.settle(works, now()))
+  }
+
+  #pause(reason: string, retryAfterSeconds: number | null): void {
+    const { store, now, random } = this.#deps
+    const failures = store.pause()?.failures ?? 0
+    const asked = retryAfterSeconds === null ? 0 : retryAfterSeconds * 1000
+    const until = now() + asked + jittered(PAUSES, retryAfterSeconds === null ? failures : 0, random())
+    store.setPause({ until: Math.ceil(until), reason, failures: failures + 1 })
+  }
+}
+
+const GIVEN_UP: RefusedWork = {
+  reason: 'fault',
+  message: 'something went wrong here again and again, and the work was given up: hand it in anew later',
+}
+
+/** How fresh a look at the branch is needed before what would be refused may be; null: it may. */
+function neededLook({ freshness }: BranchPosition, { refused, applied }: Fold): Freshness | null {
+  if (freshness === 'account') return null
+  if (refused.some(({ refusal }) => ABSENCE.includes(refusal.reason))) return 'account'
+  return freshness === 'kept' && applied.length === 0 ? 'mirror' : null
+}
+
+/** Refusals that say that something is not there. */
+const ABSENCE: readonly RefusedWork['reason'][] = ['unknown-commit', 'branch-missing', 'damaged']
+
+/** Full jitter: those whom a fault has hit together do not come back together. */
+function jittered(pauses: { readonly first: number; readonly longest: number }, times: number, random: number): number {
+  return random * Math.min(pauses.longest, pauses.first * 2 ** times)
+}
+
+/** What a fault says that will pass; null: nobody knows what it is. */
+function troubleOf(error: unknown): { readonly reason: string; readonly retryAfterSeconds: number | null } | null {
+  if (error instanceof RefusedError)
+    return { reason: error.message, retryAfterSeconds: error.refusal.retryAfterSeconds }
+  if (error instanceof MirrorUnavailableError) {
+    return { reason: error.message, retryAfterSeconds: error.retryAfterSeconds }
+  }
+  if (error instanceof PdsError) return { reason: error.message, retryAfterSeconds: error.retryAfter }
+  if (error instanceof PdsUnreachableError || error instanceof StillMirroringError) {
+    return { reason: error.message, retryAfterSeconds: null }
+  }
+  return null
 }

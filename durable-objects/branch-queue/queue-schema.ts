@@ -16,6 +16,7 @@ const STEPS: readonly string[] = [
      -- Their order; never used again.
      seq integer primary key autoincrement,
      ticket text not null unique,
+     kind text not null,
      -- What it holds while it waits.
      bytes integer not null,
      handed_in integer not null,

@@ -17,6 +17,7 @@ export interface QueuedWork {
 
 /** Work that is to be stored. */
 export interface NewWork extends Omit<QueuedWork, 'seq' | 'work'> {
+  readonly kind: BranchWork['kind']
   /** See {@link encodeWork}. */
   readonly content: Uint8Array
   readonly idempotencyKey: string | null
@@ -59,6 +60,19 @@ export interface SettledWork {
   readonly outcome: WorkOutcome
 }
 
+/** What the audit is told of work that has landed. */
+export interface AuditEntry {
+  readonly ticket: string
+  /** Id of the landing. */
+  readonly landing: string
+  /** Where the branch was after it; null: it was deleted. */
+  readonly commit: Oid | null
+  readonly kind: BranchWork['kind']
+  readonly submitter: Submitter
+  /** Milliseconds since 1970. */
+  readonly landedAt: number
+}
+
 /** What may be taken out of the queue at once: one piece of work in any case. */
 export interface BatchLimits {
   readonly works: number
@@ -71,6 +85,7 @@ const ROW_BYTES = 1024 * 1024
 type WorkRow = {
   seq: number
   ticket: string
+  kind: BranchWork['kind']
   bytes: number
   handed_in: number
   submitter: string
@@ -103,7 +118,9 @@ export class QueueStore {
 
   /** Which branch this is; null: nothing was ever handed in. */
   address(): BranchAddress | null {
-    return this.#first<{ did: string; rkey: string; pds: string; ref: string }>('select did, rkey, pds, ref from branch')
+    return this.#first<{ did: string; rkey: string; pds: string; ref: string }>(
+      'select did, rkey, pds, ref from branch',
+    )
   }
 
   setAddress({ did, rkey, pds, ref }: BranchAddress): void {
@@ -122,12 +139,12 @@ export class QueueStore {
     )!
   }
 
-  add({ ticket, content, submitter, handedIn, idempotencyKey, fingerprint }: NewWork): void {
+  add({ ticket, kind, content, submitter, handedIn, idempotencyKey, fingerprint }: NewWork): void {
     this.#storage.transactionSync(() => {
       const { seq } = this.#first<{ seq: number }>(
-        `insert into works (ticket, bytes, handed_in, submitter, token, label, idempotency_key, fingerprint)
-         values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
-        ...[ticket, content.length, handedIn, submitter.did, submitter.tokenId, submitter.tokenLabel],
+        `insert into works (ticket, kind, bytes, handed_in, submitter, token, label, idempotency_key, fingerprint)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+        ...[ticket, kind, content.length, handedIn, submitter.did, submitter.tokenId, submitter.tokenLabel],
         ...[idempotencyKey, fingerprint],
       )!
       this.#putContent(seq, content)
@@ -156,7 +173,7 @@ export class QueueStore {
   /** The first that wait, in their order. */
   nextBatch(limits: BatchLimits): QueuedWork[] {
     const rows = this.#sql.exec<WorkRow>(
-      `select seq, ticket, bytes, handed_in, submitter, token, label from works
+      `select seq, ticket, kind, bytes, handed_in, submitter, token, label from works
        where settled_at is null order by seq limit ?`,
       limits.works,
     )
@@ -167,12 +184,12 @@ export class QueueStore {
       if (batch.length > 0 && bytes > limits.bytes) break
       batch.push(row)
     }
-    return batch.map(({ seq, ticket, handed_in, submitter, token, label }) => ({
-      seq,
-      ticket,
-      work: decodeValue(this.#content(seq)) as unknown as BranchWork,
-      submitter: { did: submitter, tokenId: token, tokenLabel: label },
-      handedIn: handed_in,
+    return batch.map((row) => ({
+      seq: row.seq,
+      ticket: row.ticket,
+      work: decodeValue(this.#content(row.seq)) as unknown as BranchWork,
+      submitter: submitterOf(row),
+      handedIn: row.handed_in,
     }))
   }
 
@@ -202,34 +219,17 @@ export class QueueStore {
   }
 
   /**
-   * Stores what has become of work, in place of the work. What is settled already stays as it is.
+   * Stores what has become of work in place of the work, and what the audit is to hear of it. What is settled already
+   * stays as it is.
    *
-   * @param audit what is to be told of it: JSON
-   * @returns the tickets
+   * @returns the tickets of the others
    */
-  settle(works: readonly SettledWork[], audit: readonly Encodable[], now: number): string[] {
+  settle(works: readonly SettledWork[], now: number): string[] {
     return this.#storage.transactionSync(() => {
       const tickets = works.flatMap(({ seq, outcome }) => this.#settle(seq, outcome, now))
-      for (const entry of audit) this.#sql.exec('insert into audit (entry) values (?)', JSON.stringify(entry))
       this.#dropSettledAttempts()
       return tickets
     })
-  }
-
-  /** Whether work is settled, or is gone. */
-  isSettled(seq: number): boolean {
-    return this.#first('select 1 from works where seq = ? and settled_at is null', seq) === null
-  }
-
-  /** What an audit needs to know of work that may be settled. */
-  submitterOf(seq: number): { readonly ticket: string; readonly submitter: Submitter } | null {
-    const row = this.#first<Pick<WorkRow, 'ticket' | 'submitter' | 'token' | 'label'>>(
-      'select ticket, submitter, token, label from works where seq = ?',
-      seq,
-    )
-    return (
-      row && { ticket: row.ticket, submitter: { did: row.submitter, tokenId: row.token, tokenLabel: row.label } }
-    )
   }
 
   pause(): Pause | null {
@@ -238,15 +238,16 @@ export class QueueStore {
 
   setPause(pause: Pause | null): void {
     this.#sql.exec('delete from pause')
-    if (pause !== null) this.#sql.exec('insert into pause values (0, ?, ?, ?)', pause.until, pause.reason, pause.failures)
+    if (pause !== null)
+      this.#sql.exec('insert into pause values (0, ?, ?, ?)', pause.until, pause.reason, pause.failures)
   }
 
   /** What the audit is to be told next, the oldest first. */
-  nextAudit(limit: number): { readonly seq: number; readonly entry: unknown }[] {
+  nextAudit(limit: number): { readonly seq: number; readonly entry: AuditEntry }[] {
     const rows = this.#sql
       .exec<{ seq: number; entry: string }>('select seq, entry from audit order by seq limit ?', limit)
       .toArray()
-    return rows.map(({ seq, entry }) => ({ seq, entry: JSON.parse(entry) as unknown }))
+    return rows.map(({ seq, entry }) => ({ seq, entry: JSON.parse(entry) as AuditEntry }))
   }
 
   dropAudit(upTo: number): void {
@@ -270,14 +271,22 @@ export class QueueStore {
   }
 
   #settle(seq: number, outcome: WorkOutcome, now: number): string[] {
-    const row = this.#first<{ ticket: string }>(
-      'update works set settled_at = ? where seq = ? and settled_at is null returning ticket',
+    const row = this.#first<WorkRow>(
+      `update works set settled_at = ? where seq = ? and settled_at is null
+       returning seq, ticket, kind, bytes, handed_in, submitter, token, label`,
       now,
       seq,
     )
     if (row === null) return []
+    const { ticket, kind } = row
     this.#putContent(seq, encodeValue(outcome as unknown as Encodable))
-    return [row.ticket]
+    if (outcome.state === 'landed') {
+      const { commit, landing } = outcome
+      const submitter = submitterOf(row)
+      const entry: AuditEntry = { ticket, landing: landing.id, commit, kind, submitter, landedAt: now }
+      this.#sql.exec('insert into audit (entry) values (?)', JSON.stringify(entry))
+    }
+    return [ticket]
   }
 
   #dropSettledAttempts(): void {
@@ -288,7 +297,10 @@ export class QueueStore {
 
   #attempted(id: string): AttemptedWork[] {
     const rows = this.#sql
-      .exec<AttemptedRow>('select work, commit_oid, tree, parent from attempt_works where attempt = ? order by work', id)
+      .exec<AttemptedRow>(
+        'select work, commit_oid, tree, parent from attempt_works where attempt = ? order by work',
+        id,
+      )
       .toArray()
     return rows.map(({ work, commit_oid, tree, parent }) => ({ seq: work, commit: commit_oid, tree, parent }))
   }
@@ -302,11 +314,18 @@ export class QueueStore {
   }
 
   #content(work: number): Uint8Array {
-    const rows = this.#sql.exec<{ bytes: ArrayBuffer }>('select bytes from contents where work = ? order by number', work)
+    const rows = this.#sql.exec<{ bytes: ArrayBuffer }>(
+      'select bytes from contents where work = ? order by number',
+      work,
+    )
     return concatBytes(rows.toArray().map(({ bytes }) => new Uint8Array(bytes)))
   }
 
   #first<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T | null {
     return this.#sql.exec<T>(query, ...bindings).toArray()[0] ?? null
   }
+}
+
+function submitterOf({ submitter, token, label }: WorkRow): Submitter {
+  return { did: submitter, tokenId: token, tokenLabel: label }
 }
