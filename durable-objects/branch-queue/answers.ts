@@ -19,8 +19,9 @@ export interface Author {
 export interface Submitter {
   /** The account that acts. */
   readonly did: string
-  /** The token that it came with, or null. */
+  /** The token that it came with, and what that is called; null: it came without. */
   readonly tokenId: string | null
+  readonly tokenLabel: string | null
 }
 
 /** A file that must be as the caller last saw it. */

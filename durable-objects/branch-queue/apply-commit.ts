@@ -1,4 +1,3 @@
-import type { Oid } from '../../git/bytes/oid.ts'
 import { type EditedTree, editTree } from '../../git/edit/edit-tree.ts'
 import { quotePath } from '../../git/edit/tree-edit.ts'
 import { mergeFollowingRenames } from '../../git/merge/follow-renames.ts'
@@ -8,7 +7,7 @@ import { resolveTreePath } from '../../git/walk/tree-path.ts'
 import type { CommitWork } from './answers.ts'
 import { type AppliedWork, type Ground, readTip } from './ground.ts'
 import { makeCommit } from './make-commit.ts'
-import { RefusedWorkError, refuseConflicts } from './refuse.ts'
+import { noCommit, RefusedWorkError, refuseConflicts } from './refuse.ts'
 import { shortBranch } from './short-branch.ts'
 
 /** @param time when it was handed in, in seconds since 1970 */
@@ -73,9 +72,4 @@ async function changedTree({ place, objects }: Ground, { base, edits }: CommitWo
   const merged = await mergeFollowingRenames(made, from.tree, tip.tree, theirs.tree, { labels })
   if (merged.conflicts.length > 0) throw refuseConflicts('the change conflicts', merged.conflicts)
   return { tree: merged.tree, objects: neededBy(merged.tree, [...theirs.objects, ...merged.objects]) }
-}
-
-/** @param what `base`, `source`, `target` */
-export function noCommit(what: string, oid: Oid): string {
-  return `the ${what} ${oid} is no commit of this repository`
 }

@@ -1,22 +1,12 @@
 import { mergeBases } from '../../git/merge/merge-bases.ts'
 import { mergeCommits } from '../../git/merge/merge-commits.ts'
-import type { OverlayGraph } from '../../git/merge/overlay-graph.ts'
 import type { MergeWork } from './answers.ts'
-import { noCommit } from './apply-commit.ts'
-import type { AppliedWork, BranchTip, Ground } from './ground.ts'
+import { type AppliedWork, type Ground, type MergeSides, tipOf } from './ground.ts'
 import { makeCommit } from './make-commit.ts'
-import { RefusedWorkError, refuseConflicts } from './refuse.ts'
+import { noCommit, RefusedWorkError, refuseConflicts, requireTip, requireTipAt } from './refuse.ts'
 import { replayCommits } from './replay-commits.ts'
 import { shortBranch } from './short-branch.ts'
 import { squashMessage } from './squash-message.ts'
-
-/** What a merge is about: numbers are those of the graph. */
-export interface MergeSides {
-  readonly graph: OverlayGraph
-  readonly tip: BranchTip
-  readonly ours: number
-  readonly theirs: number
-}
 
 /** @param time when it was handed in, in seconds since 1970 */
 export async function applyMerge(ground: Ground, work: MergeWork, time: number): Promise<AppliedWork> {
@@ -48,7 +38,7 @@ export async function applyMerge(ground: Ground, work: MergeWork, time: number):
 }
 
 async function sidesOf(ground: Ground, { source, expectedTip }: MergeWork): Promise<MergeSides> {
-  const tip = requireTip(ground)
+  const tip = requireTip(ground.place)
   requireTipAt(tip, expectedTip)
   const graph = await ground.graph()
   const theirs = graph.find(source)
@@ -58,19 +48,6 @@ async function sidesOf(ground: Ground, { source, expectedTip }: MergeWork): Prom
     throw new RefusedWorkError({ reason: 'damaged', message: `the repository lacks its branch's tip ${tip.commit}` })
   }
   return { graph, tip, ours, theirs }
-}
-
-/** @throws {@link RefusedWorkError} if there is no such branch */
-export function requireTip({ place }: Ground): BranchTip {
-  if (place.tip !== null) return place.tip
-  throw new RefusedWorkError({ reason: 'branch-missing', message: `there is no branch ${shortBranch(place.ref)}` })
-}
-
-/** @throws {@link RefusedWorkError} if the branch is not there */
-export function requireTipAt({ commit }: BranchTip, expectedTip: string | null): void {
-  if (expectedTip === null || expectedTip === commit) return
-  const message = `the branch is at ${commit} by now, not at ${expectedTip}`
-  throw new RefusedWorkError({ reason: 'tip-moved', message, present: commit })
 }
 
 async function mergeInto(
@@ -89,8 +66,4 @@ async function mergeInto(
     throw new RefusedWorkError({ reason: 'nothing-to-do', message: what })
   }
   return makeCommit(tip, { tree, parents, author, message, time }, objects)
-}
-
-export function tipOf(graph: OverlayGraph, commit: number): BranchTip {
-  return { commit: graph.oid(commit), tree: graph.tree(commit), time: graph.time(commit) }
 }

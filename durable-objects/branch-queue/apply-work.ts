@@ -1,8 +1,8 @@
 import type { BranchWork, CreateBranchWork, DeleteBranchWork, RefusedWork } from './answers.ts'
-import { applyCommit, noCommit } from './apply-commit.ts'
-import { applyMerge, requireTip, requireTipAt } from './apply-merge.ts'
+import { applyCommit } from './apply-commit.ts'
+import { applyMerge } from './apply-merge.ts'
 import { type AppliedWork, type Ground, readTip } from './ground.ts'
-import { RefusedWorkError, refusalOf } from './refuse.ts'
+import { noCommit, RefusedWorkError, refusalOf, requireTip, requireTipAt } from './refuse.ts'
 import { shortBranch } from './short-branch.ts'
 
 export type WorkResult =
@@ -51,6 +51,6 @@ async function createBranch({ place, objects }: Ground, { target }: CreateBranch
 }
 
 function deleteBranch(ground: Ground, { expectedTip }: DeleteBranchWork): AppliedWork {
-  requireTipAt(requireTip(ground), expectedTip)
+  requireTipAt(requireTip(ground.place), expectedTip)
   return { tip: null, objects: [], commits: [] }
 }

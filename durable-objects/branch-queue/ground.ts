@@ -84,3 +84,15 @@ export class Ground {
     this.#commits.push(...commits)
   }
 }
+
+/** What a merge is about: numbers are those of the graph. */
+export interface MergeSides {
+  readonly graph: OverlayGraph
+  readonly tip: BranchTip
+  readonly ours: number
+  readonly theirs: number
+}
+
+export function tipOf(graph: CommitGraph, commit: number): BranchTip {
+  return { commit: graph.oid(commit), tree: graph.tree(commit), time: graph.time(commit) }
+}

@@ -1,3 +1,4 @@
+import type { Oid } from '../../git/bytes/oid.ts'
 import { quotePath, TreeEditError } from '../../git/edit/tree-edit.ts'
 import type { MergeConflict } from '../../git/merge/merge-conflict.ts'
 import { MergeTooLargeError } from '../../git/merge/merge-limits.ts'
@@ -8,7 +9,9 @@ import { PackError } from '../../git/pack/entry-header.ts'
 import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
 import type { PathConflict, RefusedWork } from './answers.ts'
+import type { BranchPlace, BranchTip } from './ground.ts'
 import { CONFLICT_LIMITS } from './limits.ts'
+import { shortBranch } from './short-branch.ts'
 
 /** Work that cannot be done: thrown inside, a value for whoever asked. */
 export class RefusedWorkError extends Error {
@@ -19,6 +22,24 @@ export class RefusedWorkError extends Error {
     super(refusal.message)
     this.refusal = refusal
   }
+}
+
+/** @param what `base`, `source`, `target` */
+export function noCommit(what: string, oid: Oid): string {
+  return `the ${what} ${oid} is no commit of this repository`
+}
+
+/** @throws {@link RefusedWorkError} if there is no such branch */
+export function requireTip({ tip, ref }: BranchPlace): BranchTip {
+  if (tip !== null) return tip
+  throw new RefusedWorkError({ reason: 'branch-missing', message: `there is no branch ${shortBranch(ref)}` })
+}
+
+/** @throws {@link RefusedWorkError} if the branch is not there */
+export function requireTipAt({ commit }: BranchTip, expectedTip: string | null): void {
+  if (expectedTip === null || expectedTip === commit) return
+  const message = `the branch is at ${commit} by now, not at ${expectedTip}`
+  throw new RefusedWorkError({ reason: 'tip-moved', message, present: commit })
 }
 
 /** Paths that a message names. */
