@@ -299,7 +299,7 @@ describe('a commit', () => {
     ['a slash at the end', [{ path: 'a/', content: '' }], 'a/'],
     ['two slashes', [{ path: 'a//b', content: '' }], 'a//b'],
     ['NUL', [{ path: 'a\0b', content: '' }], 'a\0b'],
-    ['a long path', [{ path: 'a/'.repeat(2048) + 'a', content: '' }]],
+    ['a long path', [{ path: `${'a/'.repeat(2048)}a`, content: '' }]],
     ['a long name', [{ path: 'a'.repeat(256), content: '' }]],
     ['half a character in the path', [{ path: 'a\ud800', content: '' }], 'a\ufffd'],
     ['a source that is no path', [{ path: 'a', moveFrom: 'b/' }], 'b/'],
