@@ -15,6 +15,8 @@ export interface Edge {
   restart(): Promise<void>
   /** The same on nothing: R2, D1 and all Durable Objects are empty; or on what is left when one of them is lost. */
   wipe(what?: Store): Promise<void>
+  /** D1, for tests that look into it; not the same after `restart` and `wipe`. */
+  database(): Promise<D1Database>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
   /** Where the Worker beside listens; another place after `restart` and `wipe`. @throws where there is none */
@@ -80,6 +82,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     logs,
     restart: () => startAgain(null),
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
+    database: () => miniflare.getD1Database('DB') as Promise<unknown> as Promise<D1Database>,
     pid: () => workerdPid(port),
     besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
     close: () => miniflare.dispose(),

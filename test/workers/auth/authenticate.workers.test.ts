@@ -216,18 +216,21 @@ describe('a token', () => {
     expect((await refusal(authenticateOwner(contextWith(), request, NSID))).code).toBe('Forbidden')
   })
 
-  it('is counted, alone', async () => {
-    const [{ text }, other] = [await issue(), await issue()]
-    // Windows are minutes of the clock here: more than one of them is filled.
-    let error: HttpError | null = null
-    for (let i = 0; i <= 1_200 && error === null; i++) {
-      error = await call(text).then(
-        () => null,
-        (thrown: HttpError) => thrown,
-      )
+  it('is counted, alone, and before it is looked up', async () => {
+    const counted: string[] = []
+    const full = {
+      async limit({ key }: { key: string }) {
+        counted.push(key)
+        return { success: false }
+      },
     }
-    expect([error!.status, error!.code, error!.headers['Retry-After']]).toEqual([429, 'RateLimitExceeded', '60'])
-    expect((await call(other.text)).tokenId).toBe(other.id)
+    const { text } = await issue()
+    for (const sent of [text, text, createTokenText()]) {
+      const context = contextWith({ ok: true }, { CALL_LIMIT: full })
+      const error = await refusal(authenticateCaller(context, asking(`Bearer ${sent}`), ALICE, NSID))
+      expect([error.status, error.code, error.headers['Retry-After']]).toEqual([429, 'RateLimitExceeded', '60'])
+    }
+    expect([counted.length, new Set(counted).size, counted.join().includes(text)]).toEqual([3, 2, false])
   })
 })
 
