@@ -1,4 +1,5 @@
 import type { AccountWriter } from './account-writer/account-writer.ts'
+import type { BranchQueue } from './branch-queue/branch-queue.ts'
 import type { Repository } from './repository/repository.ts'
 
 /** The bindings and settings of wrangler.toml, as the runtime hands them over. */
@@ -9,6 +10,7 @@ export interface Environment {
   readonly DB: D1Database
   readonly REPOSITORY: DurableObjectNamespace<Repository>
   readonly ACCOUNT_WRITER: DurableObjectNamespace<AccountWriter>
+  readonly BRANCH_QUEUE: DurableObjectNamespace<BranchQueue>
   /** Secret, 32 bytes in base64: encrypts kept sessions. */
   readonly SESSION_KEY: string
   /** PLC directory; https://plc.directory unless set. */
