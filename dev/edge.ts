@@ -17,6 +17,8 @@ export interface Edge {
   wipe(what?: Store): Promise<void>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
+  /** One of the Worker's Durable Objects, to be called from here; another one after `restart` and `wipe`. */
+  object<T extends Rpc.DurableObjectBranded>(binding: string, name: string): Promise<DurableObjectStub<T>>
   /** Where the Worker beside listens; another place after `restart` and `wipe`. @throws where there is none */
   besideUrl(): Promise<string>
   close(): Promise<void>
@@ -78,6 +80,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     restart: () => startAgain(null),
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
     pid: () => workerdPid(port),
+    async object<T extends Rpc.DurableObjectBranded>(binding: string, name: string) {
+      const namespace = await miniflare.getDurableObjectNamespace(binding)
+      return namespace.get(namespace.idFromName(name)) as unknown as DurableObjectStub<T>
+    },
     besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
     close: () => miniflare.dispose(),
   }
