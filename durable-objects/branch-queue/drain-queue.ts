@@ -40,7 +40,7 @@ interface LastLanding {
 /** Faults in a row that nobody can explain before the work at which they happen is given up. */
 const MOST_FAULTS = 5
 /** How long work is waited for after a landing: this part of the time that it took, and so many milliseconds at most. */
-const GATHER = { part: 1 / 4, longest: 25 } as const
+const GATHER = { part: 1 / 4, longest: 100 } as const
 /** The first pause after a lost race is at most so long, each further one twice as long, up to the longest. Milliseconds. */
 const RACE_PAUSES = { first: 20, longest: 2_000 } as const
 

@@ -110,15 +110,13 @@ export class RepositoryBranch implements Branch {
       return { id, pack: null, cost: this.#cost(known, 0), land: () => this.#land(known, fold, landing, null) }
     }
     const built = await buildPack(fresh, known.source)
-    const pack = await takeBuiltPack(
-      built,
-      newPack(
-        this.#deps.environment,
-        // Of this landing's buffers: the mirror's account goes on to hold the packs.
-        { address: this.#mirror().address, memory: new MemoryAccount() },
-        { known: known.packs, newest: known.newest },
-      ),
+    const options = newPack(
+      this.#deps.environment,
+      // Of this landing's buffers: the mirror's account goes on to hold the packs.
+      { address: this.#mirror().address, memory: new MemoryAccount() },
+      { known: known.packs, newest: known.newest },
     )
+    const pack = await takeBuiltPack(built, { ...options, objects: known.source })
     try {
       if (pack.ingested.missing.length > 0) {
         throw new Error(`the pack lacks ${pack.ingested.missing.length} objects: ${pack.ingested.missing[0]}`)

@@ -66,7 +66,7 @@ describe('what waits', () => {
       for (const path of ['a1', 'a2', 'a3']) queue.commit(path)
       takes(400)
       await queue.drain.run()
-      queue.now += 25
+      queue.now += 100
       queue.commit('late')
       await queue.drain.run()
       expect(queue.pauses).toEqual([20])
