@@ -79,8 +79,19 @@ export interface Submission {
   readonly submitter: Submitter
   /** Handed in twice under one key, work is done once. */
   readonly idempotencyKey: string | null
+  /**
+   * Digest of what the caller asked for: equal for equal calls, also where the names in them have come to stand for
+   * something else. Absent: the work says it.
+   */
+  readonly asked?: string
   /** How long to wait for its landing, in milliseconds; 0: only until it is stored. */
   readonly waitMilliseconds: number
+}
+
+/** What is asked of a queue about work that may have been handed in before. */
+export type Repetition = Pick<Submission, 'submitter' | 'waitMilliseconds'> & {
+  readonly idempotencyKey: string
+  readonly asked: string
 }
 
 /** One path on which work conflicts with what has landed before it. */

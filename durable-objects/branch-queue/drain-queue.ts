@@ -21,6 +21,11 @@ export interface DrainDeps {
   onSettled(tickets: readonly string[]): void
 }
 
+/**
+ * The account is not read again sooner for what is not there, in milliseconds: whoever goes on to name what is nowhere
+ * would have it read each time.
+ */
+const READ_PAUSE = 2_000
 /** Faults in a row that nobody can explain before the work at which they happen is given up. */
 const MOST_FAULTS = 5
 /** The first pause after a lost race is at most so long, each further one twice as long, up to the longest. Milliseconds. */
@@ -53,19 +58,15 @@ export class QueueDrain {
   #alone = 0
   /** Faults in a row of one that is alone. */
   #faults = 0
+  /** When the account was last read for what is not there, in milliseconds since 1970. */
+  #readAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: DrainDeps) {
     this.#deps = deps
   }
 
   async run(): Promise<void> {
-    const { store } = this.#deps
-    while (store.hasWaiting() && !this.#isPaused()) await this.#turn()
-  }
-
-  #isPaused(): boolean {
-    const pause = this.#deps.store.pause()
-    return pause !== null && pause.until > this.#deps.now()
+    while (canLand(this.#deps.store, this.#deps.now())) await this.#turn()
   }
 
   async #turn(): Promise<void> {
@@ -114,11 +115,20 @@ export class QueueDrain {
   async #fold(known: BranchPosition, works: readonly QueuedWork[]): Promise<{ position: BranchPosition; fold: Fold }> {
     let position = known
     let fold = await foldBatch(position.place, position.stored, works)
-    for (let look = neededLook(position, fold); look !== null; look = neededLook(position, fold)) {
+    for (let look = this.#neededLook(position, fold); look !== null; look = this.#neededLook(position, fold)) {
+      if (look === 'account') this.#readAt = this.#deps.now()
       position = await this.#deps.branch.reload(look === 'account')
       fold = await foldBatch(position.place, position.stored, works)
     }
     return { position, fold }
+  }
+
+  /** How fresh a look at the branch is needed before those may be refused who would be; null: they may. */
+  #neededLook({ freshness }: BranchPosition, { refused, applied }: Fold): Freshness | null {
+    if (freshness === 'account') return null
+    const isAbsent = refused.some(({ refusal }) => ABSENCE.includes(refusal.reason))
+    if (isAbsent && this.#deps.now() - this.#readAt >= READ_PAUSE) return 'account'
+    return freshness === 'kept' && (isAbsent || applied.length === 0) ? 'mirror' : null
   }
 
   async #send(landing: PreparedLanding, attempt: Attempt, fold: Fold): Promise<void> {
@@ -199,16 +209,14 @@ export class QueueDrain {
   }
 }
 
+/** Whether something waits, and may be landed now. @param now milliseconds since 1970 */
+export function canLand(store: QueueStore, now: number): boolean {
+  return store.hasWaiting() && (store.pause()?.until ?? 0) <= now
+}
+
 const GIVEN_UP: RefusedWork = {
   reason: 'fault',
   message: 'something went wrong here again and again, and the work was given up: hand it in anew later',
-}
-
-/** How fresh a look at the branch is needed before what would be refused may be; null: it may. */
-function neededLook({ freshness }: BranchPosition, { refused, applied }: Fold): Freshness | null {
-  if (freshness === 'account') return null
-  if (refused.some(({ refusal }) => ABSENCE.includes(refusal.reason))) return 'account'
-  return freshness === 'kept' && applied.length === 0 ? 'mirror' : null
 }
 
 /** Refusals that say that something is not there. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Submission, SubmitAnswer, WorkState } from './answers.ts'
+import type { Repetition, Submission, SubmitAnswer, Submitter, WorkState } from './answers.ts'
 import { WAITING_LIMITS } from './limits.ts'
 import { encodeWork, type QueueStore } from './queue-store.ts'
 import type { SubmissionRates } from './submission-rates.ts'
@@ -24,19 +24,16 @@ const FULL_FOR = 5
 const SOON = 1
 
 /** Stores work that is handed in, unless it was before under the same key, or there is no room. */
-export function handIn(deps: HandInDeps, { work, submitter, idempotencyKey }: Submission): HandedIn {
+export function handIn(deps: HandInDeps, { work, submitter, idempotencyKey, asked }: Submission): HandedIn {
   const { store, rates, limits = WAITING_LIMITS, now } = deps
   const wait = rates.take(submitter.tokenId ?? submitter.did, now())
   if (wait !== null) {
     return refuse('rate-limited', `too much is handed in on this branch by one caller: wait ${wait} s`, wait)
   }
   const content = encodeWork(work)
-  const fingerprint = fingerprintOf(content, submitter.did, submitter.tokenId)
-  const before = idempotencyKey === null ? null : store.findKey(idempotencyKey)
-  if (before !== null) {
-    if (before.fingerprint === fingerprint) return { accepted: true, ticket: before.ticket }
-    return refuse('key-reused', 'something else was handed in under this idempotency key: choose another', null)
-  }
+  const fingerprint = fingerprintOf(asked ?? content, submitter)
+  const before = idempotencyKey === null ? null : findAgain(store, idempotencyKey, fingerprint)
+  if (before !== null) return before
   const waiting = store.waiting()
   if (waiting.works >= limits.works || (waiting.works > 0 && waiting.bytes + content.length > limits.bytes)) {
     return refuse('queue-full', `${waiting.works} commits wait on this branch: hand it in again later`, FULL_FOR)
@@ -44,6 +41,21 @@ export function handIn(deps: HandInDeps, { work, submitter, idempotencyKey }: Su
   const ticket = deps.newTicket()
   store.add({ ticket, kind: work.kind, content, submitter, handedIn: now(), idempotencyKey, fingerprint })
   return { accepted: true, ticket }
+}
+
+/** What was handed in before under a key; null: nothing was. */
+export function findRepeated(
+  { store }: Pick<HandInDeps, 'store'>,
+  { submitter, idempotencyKey, asked }: Repetition,
+): HandedIn | null {
+  return findAgain(store, idempotencyKey, fingerprintOf(asked, submitter))
+}
+
+function findAgain(store: QueueStore, idempotencyKey: string, fingerprint: string): HandedIn | null {
+  const before = store.findKey(idempotencyKey)
+  if (before === null) return null
+  if (before.fingerprint === fingerprint) return { accepted: true, ticket: before.ticket }
+  return refuse('key-reused', 'something else was handed in under this idempotency key: choose another', null)
 }
 
 /** What has become of work; null: there is no such ticket, or not any more. */
@@ -65,9 +77,9 @@ function refuse(
   return { accepted: false, reason, message, retryAfterSeconds }
 }
 
-function fingerprintOf(content: Uint8Array, did: string, tokenId: string | null): string {
+function fingerprintOf(asked: Uint8Array | string, { did, tokenId }: Submitter): string {
   return createHash('sha256')
     .update(encodeValue([did, tokenId]))
-    .update(content)
+    .update(asked)
     .digest('hex')
 }

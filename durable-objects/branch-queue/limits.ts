@@ -43,6 +43,8 @@ export const KEPT_FOR = 24 * 60 * MINUTE
 export const KEPT_IN_MEMORY = {
   /** Bytes of objects that have been made or read. */
   objectBytes: 8 * MEBIBYTE,
+  /** Bytes of packs that have been read. */
+  readBytes: 8 * MEBIBYTE,
   /** Packs that have landed since the mirror was last asked, and their bytes. */
   packs: 32,
   packBytes: 8 * MEBIBYTE,

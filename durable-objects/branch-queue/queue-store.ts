@@ -166,6 +166,12 @@ export class QueueStore {
     return { outcome: null, ahead }
   }
 
+  /** Whether work was handed in by this one: the same account, and the same token. */
+  isFrom(ticket: string, { did, tokenId }: Submitter): boolean {
+    const query = 'select 1 from works where ticket = ? and submitter = ? and token is ?'
+    return this.#first(query, ticket, did, tokenId) !== null
+  }
+
   hasWaiting(): boolean {
     return this.#first('select 1 from works where settled_at is null limit 1') !== null
   }

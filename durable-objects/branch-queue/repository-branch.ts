@@ -11,6 +11,7 @@ import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { RefNames, withConflicts } from '../../git/refs/ref-conflicts.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
+import type { R2Range } from '../../storage/packs/r2-range.ts'
 import type { Environment } from '../environment.ts'
 import { landInAccount } from '../landing/land-in-account.ts'
 import { newPack, takeBuiltPack } from '../landing/new-pack.ts'
@@ -46,6 +47,8 @@ interface Known {
   /** Id of the newest; null: there are none. */
   readonly newest: string | null
   readonly source: KeptSource
+  /** Of the mirror's packs: what has been read of them is kept. */
+  readonly ranges: readonly R2Range[]
   /** Packs that have landed since, and their bytes. */
   readonly landedPacks: number
   readonly landedBytes: number
@@ -53,8 +56,6 @@ interface Known {
   readonly askedAt: number
 }
 
-/** The account is not read again sooner, in milliseconds: callers who name what is not there would have it read each time. */
-const READ_PAUSE = 2_000
 /** The mirror deletes what it has merged after hours. Milliseconds. */
 const KNOWN_FOR = 30 * 60_000
 /** Looks at the mirror until its refs and its packs fit together: others land in between. */
@@ -71,8 +72,6 @@ export class RepositoryBranch implements Branch {
   #known: Known | null = null
   /** Seq to which the branch has come by landings from here: what the mirror says must not be older. */
   #landedSeq = 0
-  /** When the account was last read for this branch, in milliseconds since 1970. */
-  #readAt = 0
 
   constructor(deps: RepositoryBranchDeps, address: BranchAddress) {
     this.#deps = deps
@@ -87,7 +86,7 @@ export class RepositoryBranch implements Branch {
   async reload(fromAccount: boolean): Promise<BranchPosition> {
     this.#known = null
     const mirror = this.#mirror()
-    if (fromAccount && Date.now() - this.#readAt >= READ_PAUSE) await this.#readAccount(mirror)
+    if (fromAccount) await this.#readAccount(mirror)
     const known = await this.#ask(mirror)
     this.#known = known
     return positionOf(known, fromAccount ? 'account' : 'mirror')
@@ -156,7 +155,6 @@ export class RepositoryBranch implements Branch {
     const outcome = await mirror.refresh()
     if (outcome.state === 'gone') throw new RepositoryGoneError()
     if (outcome.state === 'unavailable') throw new MirrorUnavailableError(outcome.message, outcome.retryAfterSeconds)
-    this.#readAt = Date.now()
   }
 
   async #ask(mirror: Mirror): Promise<Known> {
@@ -170,7 +168,8 @@ export class RepositoryBranch implements Branch {
         await this.#readAccount(mirror)
         continue
       }
-      const packs = await withGraphs(await mirror.packs(manifest))
+      const opened = await mirror.packs(manifest)
+      const packs = await withGraphs(opened)
       const source = this.#source(packs)
       const target = current === null || current.isBroken ? null : current.state.target
       // Landed between the two questions.
@@ -182,6 +181,7 @@ export class RepositoryBranch implements Branch {
         packs,
         newest: manifest.packs.at(-1)?.id ?? null,
         source,
+        ranges: opened.map(({ data }) => data),
         landedPacks: 0,
         landedBytes: 0,
         askedAt: Date.now(),
@@ -247,6 +247,8 @@ export class RepositoryBranch implements Branch {
     this.#landedSeq = move.state.seq
     // Where the mirror has not got it, what is made next could come to lie before what it stands on.
     if (isTakenOver) this.#known = this.#after(known, fold, move.state, result, made)
+    const read = known.ranges.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
+    if (read > KEPT_IN_MEMORY.readBytes) for (const range of known.ranges) range.letGo()
     return outcome
   }
 

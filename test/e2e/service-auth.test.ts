@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
+import type { Grant } from '../../atproto/access/grant.ts'
+import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { LOCAL_EDGE_DID } from '../../dev/edge.ts'
 import type { Environment } from '../../durable-objects/environment.ts'
-import { authenticateCaller } from '../../workers/auth/authenticate.ts'
-import type { Caller } from '../../workers/auth/caller.ts'
-import { HttpError } from '../../workers/http/http-error.ts'
-import { RequestContext } from '../../workers/request-context.ts'
+import { readCollaboration } from '../../workers/auth/collaborators.ts'
+import type { RequestContext } from '../../workers/request-context.ts'
 import { startWorld } from './harness.ts'
-import { callTokens } from './token-calls.ts'
+import { callMethod, callTokens } from './token-calls.ts'
+import { basicAuth } from './wire.ts'
 
 const world = await startWorld()
 const { alice, bob, edge, atmosphere } = world
@@ -29,6 +30,17 @@ test('an account manages its tokens by JWTs of its PDS', async () => {
   expect(listed.body.tokens.map(({ label }: { label: string }) => label)).toEqual(['by JWT'])
   const revoked = await callTokens(edge, await authorized('revoke'), 'revoke', { id: created.body.id })
   expect([revoked.status, revoked.body.token.id]).toEqual([200, created.body.id])
+})
+
+test('by a JWT a repository is created where the edge is signed in, and else it says what is missing', async () => {
+  const create = async (name: string) => {
+    const authorization = `Bearer ${await world.serviceAuth(bob, 'dev.skein.repo.create')}`
+    const { status, body } = await callMethod(edge, authorization, 'dev.skein.repo.create', { name })
+    return [status, body.error ?? body.repository.did, body.message]
+  }
+  expect(await create('early')).toEqual([403, 'Refused', expect.stringContaining('app password')])
+  expect((await callTokens(edge, basicAuth(bob), 'list')).status).toBe(200)
+  expect(await create('late')).toEqual([200, bob.did, undefined])
 })
 
 test('a JWT is good for the edge or its service, for one method, and once', async () => {
@@ -66,62 +78,30 @@ test('the edge says in its DID document where it is', async () => {
   })
 })
 
-/** What the Worker does of a call by `who` that is about alice's account. */
-async function callAs(who: typeof bob): Promise<Caller> {
-  const environment = {
-    DB: await edge.database(),
-    CALL_LIMIT: { limit: async () => ({ success: true }) },
-    EDGE_DID: LOCAL_EDGE_DID,
-    PLC_URL: atmosphere.plcUrl,
-    HANDLE_RESOLVER_URL: atmosphere.pdsUrl,
-    ALLOW_PRIVATE_HOSTS: 'true',
-  } as Partial<Environment> as Environment
-  const context = new RequestContext(environment, {
-    waitUntil: () => undefined,
-  } as Partial<ExecutionContext> as ExecutionContext)
-  const authorization = `Bearer ${await world.serviceAuth(who, COMMIT)}`
-  const request = new Request(`${edge.url}/xrpc/${COMMIT}`, { headers: { authorization } })
-  return authenticateCaller(context, request, await context.resolveActor(alice.did), COMMIT)
+/** What the Worker finds in alice's account of what bob may do there. */
+async function readGrant(): Promise<Grant | null> {
+  const environment = { ALLOW_PRIVATE_HOSTS: 'true' } as Partial<Environment>
+  const identity = { did: alice.did, handle: alice.handle, pds: atmosphere.pdsUrl }
+  return readCollaboration({ environment } as RequestContext, identity, bob.did)
 }
 
+const uri = `at://${alice.did}/dev.skein.collaborator/${bob.did}`
 const collaborator = (record: object) =>
   world.createRecord(alice, 'dev.skein.collaborator', bob.did, {
     subject: bob.did,
     createdAt: new Date().toISOString(),
     ...record,
   })
-const uri = `at://${alice.did}/dev.skein.collaborator/${bob.did}`
 
-async function expectStranger(): Promise<void> {
-  const error = await callAs(bob).then(
-    () => null,
-    (thrown: unknown) => thrown,
-  )
-  expect(error).toBeInstanceOf(HttpError)
-  const { status, code, message } = error as HttpError
-  expect([status, code, message]).toEqual([
-    403,
-    'NotYourAccount',
-    'bob.test may not write to the account of alice.test',
-  ])
-}
-
-test('a collaborator acts as themselves, within the record, and from the next call on no more', async () => {
-  await expectStranger()
-  await collaborator({ repositories: ['app'], branches: ['topic/*'], rights: ['commit'] })
-  const caller = await callAs(bob)
-  expect(caller).toMatchObject({ kind: 'collaborator', did: bob.did, handle: 'bob.test', tokenId: null })
-  expect(caller.author).toEqual({
-    name: 'bob.test',
-    email: `${bob.did.replaceAll(':', '.')}@users.noreply.skein.test`,
-  })
-  expect(caller.may('commit', { rkey: 'app', ref: 'refs/heads/topic/1' })).toBe(true)
-  expect(caller.may('commit', { rkey: 'app', ref: 'refs/heads/main' })).toBe(false)
-  expect(caller.may('branch', { rkey: 'app', ref: 'refs/heads/topic/1' })).toBe(false)
-  expect(caller.may('commit', { rkey: 'other', ref: 'refs/heads/topic/1' })).toBe(false)
-  expect((await callAs(alice)).kind).toBe('owner')
+test('a collaborator may do what the record says, and from its deletion on nothing', async () => {
+  expect(await readGrant()).toBe(null)
+  const grant = { repositories: ['3lzkoq5qq2s2a'], branches: ['topic/*'], rights: ['commit'] }
+  await collaborator(grant)
+  expect(await readGrant()).toEqual(grant)
+  const requests = await world.pdsRequestsDuring(readGrant)
+  expect(requests.map(({ path }) => path)).toEqual(['/xrpc/com.atproto.repo.getRecord'])
   await world.deleteRecord(alice, uri)
-  await expectStranger()
+  expect(await readGrant()).toBe(null)
 })
 
 test.each<[string, object]>([
@@ -133,19 +113,15 @@ test.each<[string, object]>([
   ['has thousands of patterns', { branches: Array.from({ length: 2_000 }, (_, i) => `b${i}`) }],
 ])('a record that %s lets nobody in', async (_, record) => {
   await collaborator(record)
-  try {
-    await expectStranger()
-  } finally {
-    await world.deleteRecord(alice, uri)
-  }
+  expect(await readGrant()).toBe(null)
+  await world.deleteRecord(alice, uri)
 })
 
-test('what collaborators may is not guessed while the PDS does not say', async () => {
+test('what collaborators may do is not guessed while the PDS does not say', async () => {
   await collaborator({})
-  atmosphere.failNext('com.atproto.repo.getRecord', { kind: 'refuse', status: 500 })
-  atmosphere.failNext('com.atproto.repo.getRecord', { kind: 'refuse', status: 500 })
-  atmosphere.failNext('com.atproto.repo.getRecord', { kind: 'refuse', status: 500 })
-  await expect(callAs(bob)).rejects.toThrow(/500/)
-  expect((await callAs(bob)).kind).toBe('collaborator')
+  const fault = { kind: 'refuse', status: 500 } as const
+  for (let attempt = 0; attempt < 3; attempt++) atmosphere.failNext('com.atproto.repo.getRecord', fault)
+  await expect(readGrant()).rejects.toThrow(PdsError)
+  expect(await readGrant()).toMatchObject({ branches: null })
   await world.deleteRecord(alice, uri)
 })

@@ -72,8 +72,8 @@ test('what a token may not move is refused in words, and the rest lands', async 
   expect(pushed.status).toBe(1)
   const rejected = pushed.stderr.split('\n').filter((line) => line.includes('rejected'))
   expect(rejected.map((line) => line.replace(/\s+/g, ' ').trim())).toEqual([
-    "! [remote rejected] old (the token 'agent 1' may not create, delete or rewrite old)",
     "! [remote rejected] main -> main (the token 'agent 1' may not commit to main)",
+    "! [remote rejected] old (the token 'agent 1' may not create, delete or rewrite old)",
     "! [remote rejected] main -> agents/2 (the token 'agent 1' may not create, delete or rewrite agents/2)",
     "! [remote rejected] v1 -> v1 (the token 'agent 1' may not create, delete or rewrite refs/tags/v1)",
   ])
@@ -82,8 +82,10 @@ test('what a token may not move is refused in words, and the rest lands', async 
     `${head}\trefs/heads/main`,
     `${head}\trefs/heads/old`,
   ])
-  const atomic = await work.try('push', '--atomic', by(token, 'patterns'), 'main', 'main~1:agents/1')
+  await work.commit('third', { 'a.txt': 'c\n' })
+  const atomic = await work.try('push', '--atomic', by(token, 'patterns'), 'main', 'main:agents/1')
   expect([atomic.status, atomic.stderr]).toEqual([1, expect.stringContaining('may not commit to main')])
+  expect(await work.git('ls-remote', world.at(alice, 'patterns'), 'agents/1')).toBe(`${second}\trefs/heads/agents/1`)
 })
 
 test('only a token that may rewrite branches does so', async () => {

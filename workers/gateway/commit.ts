@@ -1,4 +1,5 @@
 import { COMMIT_LIMITS } from '../../durable-objects/branch-queue/limits.ts'
+import type { Encodable } from '../../durable-objects/branch-queue/work-codec.ts'
 import { requireRight } from '../auth/caller.ts'
 import type { XrpcCall } from '../xrpc/call.ts'
 import { parseRepositoryParam } from '../xrpc/repository-param.ts'
@@ -36,6 +37,10 @@ export async function commit({ request, params, deps: { gateway } }: XrpcCall<In
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.commit', parseRepositoryParam(params.repo))
   requireRight(caller, 'commit', { rkey: target.rkey, ref })
   const author = readAuthor(params.author, caller.author)
-  await requireBranch(gateway, target, ref)
-  return handIn({ gateway, target }, caller, ref, { kind: 'commit', message, author, edits, base, expect }, params)
+  const work = { kind: 'commit', message, author, edits, base, expect } as const
+  const prepare = async () => {
+    await requireBranch(gateway, target, ref)
+    return work
+  }
+  return handIn({ gateway, target, caller, ref, asked: work as unknown as Encodable, options: params, prepare })
 }

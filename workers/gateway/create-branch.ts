@@ -17,7 +17,10 @@ export async function createBranch({ request, params, deps: { gateway } }: XrpcC
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.createBranch', reference)
   requireRight(caller, 'branch', { rkey: target.rkey, ref })
-  const view = await gateway.view(target)
-  const { oid } = await requireCommit(view, await requireRevision(view, params.from, 'commit'))
-  return handIn({ gateway, target }, caller, ref, { kind: 'create', target: oid }, params)
+  const prepare = async () => {
+    const view = await gateway.view(target)
+    const { oid } = await requireCommit(view, await requireRevision(view, params.from, 'commit'))
+    return { kind: 'create', target: oid } as const
+  }
+  return handIn({ gateway, target, caller, ref, asked: ['create', params.from], options: params, prepare })
 }

@@ -19,6 +19,9 @@ export async function deleteBranch({ request, params, deps: { gateway } }: XrpcC
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.deleteBranch', reference)
   requireRight(caller, 'branch', { rkey: target.rkey, ref })
-  await requireBranch(gateway, target, ref)
-  return handIn({ gateway, target }, caller, ref, { kind: 'delete', expectedTip }, params)
+  const prepare = async () => {
+    await requireBranch(gateway, target, ref)
+    return { kind: 'delete', expectedTip } as const
+  }
+  return handIn({ gateway, target, caller, ref, asked: ['delete', expectedTip], options: params, prepare })
 }

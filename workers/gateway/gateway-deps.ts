@@ -1,6 +1,7 @@
 import type { Identity } from '../../atproto/identity/identity.ts'
 import type {
   BranchAddress,
+  Repetition,
   Submission,
   SubmitAnswer,
   Submitter,
@@ -38,8 +39,19 @@ export interface GatewayDeps {
   view(target: GatewayTarget): Promise<RepositoryView>
   /** Hands work in at the branch's queue. */
   submit(submission: Submission): Promise<SubmitAnswer>
-  /** What became of work; null: there is none of that ticket. @param asker who must have handed it in; null: whoever did */
-  state(address: BranchAddress, ticket: string, asker: Submitter | null): Promise<WorkState | null>
+  /** What became of work that was handed in before under a key; null: nothing was. */
+  repeat(address: BranchAddress, repetition: Repetition): Promise<SubmitAnswer | null>
+  /**
+   * What became of work; null: there is none of that ticket.
+   *
+   * @param asker who must have handed it in; null: whoever did
+   */
+  state(
+    address: BranchAddress,
+    ticket: string,
+    waitMilliseconds: number,
+    asker: Submitter | null,
+  ): Promise<WorkState | null>
 }
 
 /** @param ref full name */

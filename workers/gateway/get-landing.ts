@@ -3,12 +3,13 @@ import type { XrpcCall } from '../xrpc/call.ts'
 import { parseRepositoryParam } from '../xrpc/repository-param.ts'
 import { parseBranchParam } from './branch-param.ts'
 import { branchAddress, submitterOf } from './gateway-deps.ts'
-import { answerWork } from './hand-in.ts'
+import { answerWork, waitOf } from './hand-in.ts'
 
 interface Params {
   readonly repo: string
   readonly branch: string
   readonly ticket: string
+  readonly wait: boolean
 }
 
 /** `dev.skein.gateway.getLanding` */
@@ -17,7 +18,7 @@ export async function getLanding({ request, params, deps: { gateway } }: XrpcCal
   const reference = parseRepositoryParam(params.repo)
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.getLanding', reference)
   const asker = caller.kind === 'owner' ? null : submitterOf(caller)
-  const work = await gateway.state(branchAddress(target, ref), params.ticket, asker)
+  const work = await gateway.state(branchAddress(target, ref), params.ticket, waitOf(params), asker)
   if (work === null) {
     throw new HttpError(
       404,

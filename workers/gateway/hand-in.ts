@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   BranchWork,
   RefusedWork,
@@ -6,6 +7,7 @@ import type {
   WorkOutcome,
   WorkState,
 } from '../../durable-objects/branch-queue/answers.ts'
+import { type Encodable, encodeValue } from '../../durable-objects/branch-queue/work-codec.ts'
 import { log } from '../../durable-objects/log.ts'
 import { OverlaySource } from '../../git/merge/overlay-source.ts'
 import { hashObject } from '../../git/object/hash-object.ts'
@@ -32,28 +34,55 @@ export interface WorkAnswerDeps {
   readonly target: GatewayTarget
 }
 
+/** Work that is to be handed in. */
+export interface HandIn extends WorkAnswerDeps {
+  readonly caller: Caller
+  /** Full name of the branch. */
+  readonly ref: string
+  /** What the caller asked for, but for how it is waited for. */
+  readonly asked: Encodable
+  readonly options: HandInOptions
+  /** Finds out what is to be done. @throws {@link HttpError} where it cannot be */
+  prepare(): Promise<BranchWork>
+}
+
 /**
- * Hands work in, waits for it if that is wanted, and answers what became of it.
+ * Hands work in, waits for it if that is wanted, and answers what became of it. What was handed in before under the
+ * same key may be impossible by now, because it was done: then that is answered.
  *
- * @param ref full name of the branch
  * @throws {@link HttpError} where it is not taken, or refused
  */
-export async function handIn(
-  { gateway, target }: WorkAnswerDeps,
-  caller: Caller,
-  ref: string,
-  work: BranchWork,
-  { idempotencyKey, wait }: HandInOptions,
+export async function handIn({ gateway, target, caller, ref, asked, options, prepare }: HandIn): Promise<Response> {
+  const { idempotencyKey = null } = options
+  const address = branchAddress(target, ref)
+  const call = { submitter: submitterOf(caller), waitMilliseconds: waitOf(options) }
+  const digest = () => createHash('sha256').update(encodeValue(asked)).digest('hex')
+  let work: BranchWork
+  try {
+    work = await prepare()
+  } catch (error) {
+    if (idempotencyKey === null || !(error instanceof HttpError)) throw error
+    const before = await gateway.repeat(address, { ...call, idempotencyKey, asked: digest() })
+    if (before === null) throw error
+    return answerHandedIn({ gateway, target }, before)
+  }
+  const key = idempotencyKey === null ? { idempotencyKey } : { idempotencyKey, asked: digest() }
+  const answer = await gateway.submit({ ...call, address, work, ...key })
+  return answerHandedIn({ gateway, target }, answer, writtenBy(work))
+}
+
+/** In milliseconds. */
+export function waitOf({ wait }: Pick<HandInOptions, 'wait'>): number {
+  return wait ? WAIT : 0
+}
+
+function answerHandedIn(
+  deps: WorkAnswerDeps,
+  answer: SubmitAnswer,
+  made?: () => readonly NewObject[],
 ): Promise<Response> {
-  const answer = await gateway.submit({
-    address: branchAddress(target, ref),
-    work,
-    submitter: submitterOf(caller),
-    idempotencyKey: idempotencyKey ?? null,
-    waitMilliseconds: wait ? WAIT : 0,
-  })
   if (!answer.accepted) throw notAccepted(answer)
-  return answerWork({ gateway, target }, answer.ticket, answer.work, writtenBy(work))
+  return answerWork(deps, answer.ticket, answer.work, made)
 }
 
 /**

@@ -31,8 +31,8 @@ function namesOf({ ref }: Revision, text: string): { name: string; title: string
 }
 
 /** The message of a merge as git words it; null where the strategy has its own. */
-export function mergeMessage(strategy: MergeStrategy, source: MergeSource, into: string): string | null {
+export function mergeMessage(strategy: MergeStrategy, title: string, into: string): string | null {
   if (strategy !== 'merge') return null
   const branch = shortBranch(into)
-  return branch === 'main' || branch === 'master' ? `Merge ${source.title}` : `Merge ${source.title} into ${branch}`
+  return branch === 'main' || branch === 'master' ? `Merge ${title}` : `Merge ${title} into ${branch}`
 }

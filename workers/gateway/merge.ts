@@ -29,10 +29,12 @@ export async function merge({ request, params, deps: { gateway } }: XrpcCall<Inp
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.merge', reference)
   requireRight(caller, 'merge', { rkey: target.rkey, ref })
   const author = readAuthor(params.author, caller.author)
-  await requireBranch(gateway, target, ref)
-  const source = await resolveMergeSource(await gateway.view(target), params.source)
-  const message = given ?? mergeMessage(strategy, source, ref)
-  const sourceName = source.name
-  const work = { kind: 'merge', source: source.oid, sourceName, strategy, message, author, expectedTip } as const
-  return handIn({ gateway, target }, caller, ref, work, params)
+  const prepare = async () => {
+    await requireBranch(gateway, target, ref)
+    const { oid: source, name: sourceName, title } = await resolveMergeSource(await gateway.view(target), params.source)
+    const message = given ?? mergeMessage(strategy, title, ref)
+    return { kind: 'merge', source, sourceName, strategy, message, author, expectedTip } as const
+  }
+  const asked = ['merge', params.source, strategy, given, author.name, author.email, expectedTip]
+  return handIn({ gateway, target, caller, ref, asked, options: params, prepare })
 }

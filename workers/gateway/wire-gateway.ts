@@ -1,4 +1,4 @@
-import type { BranchAddress } from '../../durable-objects/branch-queue/answers.ts'
+import { branchQueueOf } from '../../durable-objects/stubs.ts'
 import { findRef } from '../../git/refs/ref-order.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import type { Manifest } from '../../storage/manifest.ts'
@@ -23,8 +23,9 @@ export function wireGateway(context: RequestContext): GatewayDeps {
       const mirror = context.mirror(account, rkey)
       return mirror.view(await mirror.completeManifest(ALL_REFS))
     },
-    submit: (submission) => queueOf(context, submission.address).submit(submission),
-    state: (address, ticket, asker) => queueOf(context, address).state(ticket, asker),
+    submit: (submission) => branchQueueOf(context.environment, submission.address).submit(submission),
+    repeat: (address, repetition) => branchQueueOf(context.environment, address).repeat(repetition),
+    state: (address, ticket, wait, asker) => branchQueueOf(context.environment, address).state(ticket, wait, asker),
   }
 }
 
@@ -43,8 +44,4 @@ async function hasBranch(
   if (state !== 'read') return null
   const current = await mirror.presentManifest(selection)
   return current && has(current)
-}
-
-function queueOf({ environment: { BRANCH_QUEUE } }: RequestContext, { did, rkey, ref }: BranchAddress) {
-  return BRANCH_QUEUE.get(BRANCH_QUEUE.idFromName(`${did}/${rkey}/${ref}`))
 }

@@ -32,7 +32,8 @@ const keys = new Map<string, SigningKey | null | Error>()
 
 function contextWith(answer: AuthenticateAnswer = { ok: true }, change: Partial<Environment> = {}): RequestContext {
   return {
-    environment: { ...environment, ...change },
+    // Names of tests are local ones.
+    environment: { ...environment, ALLOW_PRIVATE_HOSTS: 'true', ...change },
     db,
     async resolveActor(actor: string) {
       const found = [ALICE, BOB].find(({ did, handle }) => did === actor || handle === actor)
@@ -364,6 +365,52 @@ describe('a service-auth JWT', () => {
     const broken = await newAccount()
     keys.set(broken.account.did, { type: 'Multikey', publicKeyMultibase: 'z0' })
     expect(await codeOf(call(await jwt(broken), broken.account))).toEqual([401, 'InvalidToken'])
+  })
+
+  describe('of another account', () => {
+    /** What the owner's PDS answers when it is asked for the record. */
+    function answering(status: number, body: object): void {
+      vi.stubGlobal('fetch', async (url: string) => {
+        asked.push(new URL(url).search)
+        return Response.json(body, { status })
+      })
+    }
+
+    afterEach(() => {
+      vi.unstubAllGlobals()
+    })
+
+    const record = (did: string, change: object = {}) => ({
+      value: { $type: 'dev.skein.collaborator', subject: did, createdAt: '2026-11-30T12:00:00Z', ...change },
+    })
+
+    it('lets a collaborator in as themselves, as far as the record goes', async () => {
+      const other = await newAccount()
+      const { did, handle } = other.account
+      answering(200, record(did, { branches: ['topic/*'], rights: ['commit'] }))
+      const caller = await call(await jwt(other), ALICE)
+      expect(caller).toMatchObject({ kind: 'collaborator', did, handle, tokenId: null, label: null })
+      expect(caller.author).toEqual({
+        name: handle,
+        email: `${did.replaceAll(':', '.')}@users.noreply.edge.test`,
+      })
+      expect(caller.may('commit', { rkey: 'app', ref: 'refs/heads/topic/1' })).toBe(true)
+      expect(caller.may('commit', { rkey: 'app', ref: 'refs/heads/main' })).toBe(false)
+      expect(asked.at(-1)).toBe(
+        `?${new URLSearchParams({ repo: ALICE.did, collection: 'dev.skein.collaborator', rkey: did })}`,
+      )
+      // Read each time: what is taken back is gone with the next call.
+      answering(400, { error: 'RecordNotFound', message: 'no such record' })
+      expect(await codeOf(call(await jwt(other), ALICE))).toEqual([403, 'NotYourAccount'])
+    })
+
+    it('is refused where the record is about somebody else, or none that can be read', async () => {
+      const other = await newAccount()
+      for (const answer of [record(ALICE.did), record(other.account.did, { branches: 'all' }), {}, { value: null }]) {
+        answering(200, answer)
+        expect(await codeOf(call(await jwt(other), ALICE))).toEqual([403, 'NotYourAccount'])
+      }
+    })
   })
 
   it('whose document cannot be had now is answered 503', async () => {

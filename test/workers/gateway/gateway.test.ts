@@ -219,6 +219,27 @@ describe('a commit', () => {
     expect(gateway.submitted[0]).toMatchObject({ idempotencyKey: 'key 1', waitMilliseconds: 0 })
   })
 
+  it('is known again by what was asked for, however it is waited for', async () => {
+    const key = 'k'
+    const asked = async (input: object) => (await committed({ idempotencyKey: key, ...input })).submission.asked
+    const first = await asked({})
+    expect(first).toMatch(/^[0-9a-f]{64}$/)
+    expect(await asked({ wait: false })).toBe(first)
+    expect(await asked({ message: 'Another' })).not.toBe(first)
+    gateway.branches = []
+    gateway.before = gateway.answer
+    expect((await commit({ idempotencyKey: key, branch: 'gone' })).status).toBe(200)
+    expect(gateway.repeated).toEqual([
+      { submitter: expect.anything(), waitMilliseconds: 30_000, idempotencyKey: key, asked: first },
+    ])
+    gateway.before = null
+    expect(await refused(await commit({ idempotencyKey: key, branch: 'gone' }))).toMatchObject({
+      status: 404,
+      error: 'BranchNotFound',
+    })
+    expect(gateway.submitted).toHaveLength(3)
+  })
+
   it('begins the default branch, and goes to another only if that is there or nobody knows', async () => {
     gateway.branches = []
     await committed({ branch: 'refs/heads/main' })

@@ -2,6 +2,7 @@ import { EVERYTHING, type Grant } from '../../../atproto/access/grant.ts'
 import type { Identity } from '../../../atproto/identity/identity.ts'
 import type {
   BranchAddress,
+  Repetition,
   Submission,
   SubmitAnswer,
   Submitter,
@@ -24,9 +25,12 @@ export const TICKET = 'ticket-1'
 /** A gateway to the repository `alice.test/app`, whose queues do nothing but answer. */
 export class MemoryGateway implements GatewayDeps {
   readonly submitted: Submission[] = []
-  readonly asked: { address: BranchAddress; ticket: string; asker: Submitter | null }[] = []
+  readonly asked: { address: BranchAddress; ticket: string; waitMilliseconds: number; asker: Submitter | null }[] = []
+  readonly repeated: Repetition[] = []
   /** What the next work is answered. */
   answer: SubmitAnswer = { accepted: true, ticket: TICKET, work: landed() }
+  /** What was handed in before under a key. */
+  before: SubmitAnswer | null = null
   /** What becomes of work by and by. */
   later: WorkState | null = null
   branches: readonly string[] | null = ['refs/heads/main', 'refs/heads/feature/1']
@@ -71,8 +75,18 @@ export class MemoryGateway implements GatewayDeps {
     return this.answer
   }
 
-  async state(address: BranchAddress, ticket: string, asker: Submitter | null): Promise<WorkState | null> {
-    this.asked.push({ address, ticket, asker })
+  async repeat(_: BranchAddress, repetition: Repetition): Promise<SubmitAnswer | null> {
+    this.repeated.push(repetition)
+    return this.before
+  }
+
+  async state(
+    address: BranchAddress,
+    ticket: string,
+    waitMilliseconds: number,
+    asker: Submitter | null,
+  ): Promise<WorkState | null> {
+    this.asked.push({ address, ticket, waitMilliseconds, asker })
     return this.later
   }
 }
