@@ -86,7 +86,12 @@ async function writePatch(reader: SideReader, change: TreeChange, context: numbe
   const to = fresh === null ? '/dev/null' : b
   if (before === 'binary' || after === 'binary') return `${heading}Binary files ${from} and ${to} differ\n`
   const hunks = unifiedHunks(before, after, context)
-  return hunks.length === 0 ? heading : `${heading}--- ${from}\n+++ ${to}\n${decodeText(hunks)}`
+  return hunks.length === 0 ? heading : `${heading}--- ${ended(from)}\n+++ ${ended(to)}\n${decodeText(hunks)}`
+}
+
+/** git puts a tab behind a name with a space in it, so that `patch` sees where it ends. */
+function ended(name: string): string {
+  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name
 }
 
 /** A file, a link or a submodule: one that becomes another goes, and the other comes. */
