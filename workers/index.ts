@@ -1,7 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1'
 import type { Environment } from '../durable-objects/environment.ts'
 import { LandingAudit } from '../storage/access/landing-audit.ts'
-import { UsedJwts } from '../storage/access/used-jwts.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { RequestContext } from './request-context.ts'
 import { router } from './router.ts'
@@ -15,7 +14,6 @@ export default {
   /** Once a day, see `crons` in wrangler.toml. */
   async scheduled(_, environment) {
     const db = drizzle(environment.DB)
-    const now = Date.now()
-    await Promise.all([new D1IdentityCache(db).prune(), new UsedJwts(db).prune(now), new LandingAudit(db).prune(now)])
+    await Promise.all([new D1IdentityCache(db).prune(), new LandingAudit(db).prune(Date.now())])
   },
 } satisfies ExportedHandler<Environment>

@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { randomUUID } from 'node:crypto'
 import type { Environment } from '../environment.ts'
-import { log } from '../log.ts'
+import { log, logRoutine } from '../log.ts'
 import type { BranchAddress, Repetition, Submission, SubmitAnswer, Submitter, WorkState } from './answers.ts'
 import { canLand, QueueDrain } from './drain-queue.ts'
 import { findRepeated, type HandedIn, type HandInDeps, handIn, stateOf } from './hand-in.ts'
@@ -28,7 +28,8 @@ export class BranchQueue extends DurableObject<Environment> {
   readonly #handIn: HandInDeps
   readonly #waiters = new Waiters()
   #drain: Drain | null = null
-  #draining: Promise<void> | null = null
+  #isDraining = false
+  #draining: Promise<void> = Promise.resolve()
   #telling: Promise<void> | null = null
 
   constructor(context: DurableObjectState, environment: Environment) {
@@ -84,7 +85,10 @@ export class BranchQueue extends DurableObject<Environment> {
 
   /** One at a time: what comes meanwhile is landed next. */
   #startDrain(): Promise<void> {
-    this.#draining ??= this.#runDrain()
+    if (!this.#isDraining) {
+      this.#isDraining = true
+      this.#draining = this.#runDrain()
+    }
     return this.#draining
   }
 
@@ -94,7 +98,7 @@ export class BranchQueue extends DurableObject<Environment> {
       // Nobody may come between the last look and the end: who does is landed by nobody.
       while (address !== null && canLand(this.#store, Date.now())) await this.#drainOf(address).run()
     } finally {
-      this.#draining = null
+      this.#isDraining = false
     }
     const pause = this.#store.pause()
     if (pause !== null) this.#waiters.release(pause.until)
@@ -114,6 +118,7 @@ export class BranchQueue extends DurableObject<Environment> {
       random: Math.random,
       sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
       log: (event, fields) => log(event, { ...address, ...fields }),
+      logRoutine: (event, fields) => logRoutine(event, { ...address, ...fields }),
       onSettled: (tickets) => this.#waiters.tell(tickets),
     })
     this.#drain = { pds, queue }

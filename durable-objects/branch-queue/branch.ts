@@ -36,11 +36,22 @@ export interface LandFailure {
   readonly isRefused: boolean
 }
 
+export interface LandingCost {
+  /** Packs of the repository that it was made with. */
+  readonly packs: number
+  /** Of the pack that it brings, in bytes. */
+  readonly packBytes: number
+  /** Requests to R2 to read packs since the last landing. */
+  readonly r2Reads: number
+}
+
 /** A landing that is ready to be sent. */
 export interface PreparedLanding {
   readonly id: string
   /** Record key of its pack; null: it brings none. */
   readonly pack: string | null
+  /** What it has cost so far, for the log. */
+  readonly cost: LandingCost
   land(): Promise<LandOutcome>
 }
 

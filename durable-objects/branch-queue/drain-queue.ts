@@ -17,6 +17,8 @@ export interface DrainDeps {
   random(): number
   sleep(milliseconds: number): Promise<void>
   log(event: string, fields: Record<string, unknown>): void
+  /** The same for what goes as it should. */
+  logRoutine(event: string, fields: Record<string, unknown>): void
   /** Hears the tickets of what is settled. */
   onSettled(tickets: readonly string[]): void
 }
@@ -137,6 +139,7 @@ export class QueueDrain {
     switch (outcome.state) {
       case 'landed':
         this.#races = 0
+        this.#deps.logRoutine('works-landed', { landing: attempt.id, ...countsOf(fold), ...landing.cost })
         this.#settle(attempt, fold)
         return
       case 'lost':
@@ -217,6 +220,10 @@ export function canLand(store: QueueStore, now: number): boolean {
 const GIVEN_UP: RefusedWork = {
   reason: 'fault',
   message: 'something went wrong here again and again, and the work was given up: hand it in anew later',
+}
+
+function countsOf({ applied, refused, objects }: Fold) {
+  return { works: applied.length, refused: refused.length, objects: objects.length }
 }
 
 /** Refusals that say that something is not there. */

@@ -23,7 +23,7 @@ import { MirrorUnavailableError, RepositoryGoneError } from '../repository/mirro
 import { accountWriterOf } from '../stubs.ts'
 import { tids } from '../tids.ts'
 import type { BranchAddress } from './answers.ts'
-import type { Branch, BranchPosition, Freshness, LandOutcome, PreparedLanding } from './branch.ts'
+import type { Branch, BranchPosition, Freshness, LandingCost, LandOutcome, PreparedLanding } from './branch.ts'
 import type { Fold } from './fold-batch.ts'
 import { type BranchPlace, readTip } from './ground.ts'
 import { KeptObjects, KeptSource } from './kept-objects.ts'
@@ -49,6 +49,8 @@ interface Known {
   readonly source: KeptSource
   /** Of the mirror's packs: what has been read of them is kept. */
   readonly ranges: readonly R2Range[]
+  /** Requests to R2 so far. */
+  reads(): number
   /** Packs that have landed since, and their bytes. */
   readonly landedPacks: number
   readonly landedBytes: number
@@ -72,6 +74,8 @@ export class RepositoryBranch implements Branch {
   #known: Known | null = null
   /** Seq to which the branch has come by landings from here: what the mirror says must not be older. */
   #landedSeq = 0
+  /** Requests to R2 up to the last landing, since the mirror was asked. */
+  #reads = 0
 
   constructor(deps: RepositoryBranchDeps, address: BranchAddress) {
     this.#deps = deps
@@ -85,6 +89,7 @@ export class RepositoryBranch implements Branch {
 
   async reload(fromAccount: boolean): Promise<BranchPosition> {
     this.#known = null
+    this.#reads = 0
     const mirror = this.#mirror()
     if (fromAccount) await this.#readAccount(mirror)
     const known = await this.#ask(mirror)
@@ -103,7 +108,7 @@ export class RepositoryBranch implements Branch {
     const landing = { ...this.#landing(known, fold), pack: null }
     if (fresh.length === 0) {
       const id = tids.next(known.newest ?? undefined)
-      return { id, pack: null, land: () => this.#land(known, fold, landing, null) }
+      return { id, pack: null, cost: this.#cost(known, 0), land: () => this.#land(known, fold, landing, null) }
     }
     const built = await buildPack(fresh, known.source)
     const pack = await takeBuiltPack(
@@ -124,6 +129,7 @@ export class RepositoryBranch implements Branch {
       return {
         id: pack.id,
         pack: toLand.rkey,
+        cost: this.#cost(known, built.bytes.length),
         land: () => this.#land(known, fold, { ...landing, pack: toLand }, made),
       }
     } catch (error) {
@@ -182,6 +188,7 @@ export class RepositoryBranch implements Branch {
         newest: manifest.packs.at(-1)?.id ?? null,
         source,
         ranges: opened.map(({ data }) => data),
+        reads: () => mirror.cost.r2Reads,
         landedPacks: 0,
         landedBytes: 0,
         askedAt: Date.now(),
@@ -210,6 +217,12 @@ export class RepositoryBranch implements Branch {
     const { graph } = await this.#ask(mirror).then(({ packs }) => ({ graph: RepositoryGraph.of(packs) }))
     const [older, newer] = [graph.find(ancestor), graph.find(commit)]
     return older >= 0 && newer >= 0 && mergeBases(graph, [older], [newer]).includes(older)
+  }
+
+  #cost({ packs, reads }: Known, packBytes: number): LandingCost {
+    const r2Reads = reads() - this.#reads
+    this.#reads += r2Reads
+    return { packs: packs.length, packBytes, r2Reads }
   }
 
   #landing({ state, head }: Known, { tip }: Fold): Omit<Landing, 'pack'> {

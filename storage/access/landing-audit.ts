@@ -1,7 +1,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { inParts } from '../d1-rows.ts'
-import { landings } from './tables.ts'
+import { landings, tokens } from './tables.ts'
 
 /** One piece of work that landed on a branch, and who handed it in. */
 export interface AuditedLanding {
@@ -19,8 +19,9 @@ export interface AuditedLanding {
   readonly kind: 'commit' | 'merge' | 'create' | 'delete' | 'push'
   /** DID of the account that acted. */
   readonly submitter: string
-  /** Id of the token that it came with, and what that was called; null: it came without. */
+  /** Id of the token that it came with; null: it came without. */
   readonly token: string | null
+  /** What the token was called; null: what it is called when the row is written. */
   readonly label: string | null
   /** Milliseconds since 1970. */
   readonly landedAt: number
@@ -56,7 +57,7 @@ export class LandingAudit {
       this.#db
         .insert(landings)
         .select(
-          sql`select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9, value->>10 from json_each(${part}) where true`,
+          sql`select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, coalesce(value->>9, (select ${tokens.label} from ${tokens} where ${tokens.id} = value->>8)), value->>10 from json_each(${part}) where true`,
         )
         .onConflictDoNothing(),
     )

@@ -212,3 +212,12 @@ test('the calls of a token are counted, and too many of them are a 429', async (
   expect(refused[0]).toEqual({ status: 429, retryAfter: '60', text: expect.stringContaining('at most 600') })
   expect((await ask(other)).status).toBe(200)
 })
+
+test('a push lands also where it cannot be written down', async () => {
+  const { work } = await repository('unaudited')
+  await (await edge.database()).exec('DROP TABLE landings')
+  const second = await work.commit('second', { 'a.txt': 'b\n' })
+  await work.git('push', '--quiet', by(await issue({}), 'unaudited'), 'main')
+  expect(await work.git('ls-remote', world.at(alice, 'unaudited'), 'main')).toBe(`${second}\trefs/heads/main`)
+  expect(edge.logs.filter(({ message }) => message.includes('audit-failed'))).toHaveLength(1)
+})

@@ -112,9 +112,7 @@ async function requireToken(context: RequestContext, { text }: Credentials & { k
 
 async function requireIssuer(context: RequestContext, request: Request, nsid: string | null): Promise<string> {
   if (nsid === null) throw unauthorized('a service-auth JWT is good for XRPC methods only: use a token', 'InvalidToken')
-  const issuer = await verifyServiceJwt(context, request, nsid)
-  await countCall(context, `account ${issuer}`)
-  return issuer
+  return verifyServiceJwt(context, request, nsid)
 }
 
 function notYours(who: string, { did, handle }: Identity): HttpError {

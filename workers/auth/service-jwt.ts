@@ -4,6 +4,7 @@ import { readEdgeDid } from '../../durable-objects/environment.ts'
 import { UsedJwts } from '../../storage/access/used-jwts.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { RequestContext } from '../request-context.ts'
+import { countCall } from './call-limit.ts'
 import { unauthorized } from './credentials.ts'
 import { EDGE_SERVICE } from './edge-did.ts'
 import { signingKeyOf } from './signing-keys.ts'
@@ -22,7 +23,7 @@ type DidDocument = Awaited<ReturnType<ServiceJwtVerifierOptions['resolver']['res
  *
  * @param nsid the method that is called
  * @returns the DID of the account
- * @throws {@link HttpError} 401 `ExpiredToken` or `InvalidToken`; 503 where its DID document cannot be read now
+ * @throws {@link HttpError} 401 `ExpiredToken` or `InvalidToken`; 429; 503 where its DID document cannot be read now
  */
 export async function verifyServiceJwt(context: RequestContext, request: Request, nsid: string): Promise<string> {
   const edge = readEdgeDid(context.environment) as Audience | null
@@ -45,7 +46,12 @@ export async function verifyServiceJwt(context: RequestContext, request: Request
       },
     },
     replayStore: {
-      check: ({ iss, jti }, seconds) => used.use(iss, jti, Date.now() + (seconds + 2 * LEEWAY) * 1000),
+      async check({ iss, jti }, seconds) {
+        // It is theirs by now; and no account can have rows written without end.
+        await countCall(context, `account ${iss}`)
+        const now = Date.now()
+        return used.use(iss, jti, now, now + (seconds + 2 * LEEWAY) * 1000)
+      },
     },
   })
   try {

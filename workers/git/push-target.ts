@@ -45,6 +45,6 @@ function requireSomeRight(caller: Caller, rkey: string | null): void {
   const target = { rkey, ref: null }
   if (rkey === null) requireRight(caller, 'branch', target)
   else if (!caller.may('commit', target) && !caller.may('branch', target)) {
-    throw forbidden(`${refusalOf(caller, 'commit', target)}`)
+    throw forbidden(refusalOf(caller, 'commit', target))
   }
 }

@@ -69,7 +69,8 @@ export class FakeBranch implements Branch {
 
   async prepare({ place }: BranchPosition, fold: Fold): Promise<PreparedLanding> {
     const id = `landing${++this.#ids}`
-    return { id, pack: `pack of ${id}`, land: () => this.#land(id, place.tip?.commit ?? null, fold) }
+    const cost = { packs: 0, packBytes: 0, r2Reads: 0 }
+    return { id, pack: `pack of ${id}`, cost, land: () => this.#land(id, place.tip?.commit ?? null, fold) }
   }
 
   async hasLanded({ pack }: Attempt): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { handIn } from '../../../durable-objects/branch-queue/hand-in.ts'
+import { findRepeated, handIn } from '../../../durable-objects/branch-queue/hand-in.ts'
 import { KEPT_FOR } from '../../../durable-objects/branch-queue/limits.ts'
 import { forgetOld, nextAlarm } from '../../../durable-objects/branch-queue/next-alarm.ts'
 import { SubmissionRates } from '../../../durable-objects/branch-queue/submission-rates.ts'
@@ -34,6 +34,22 @@ describe('an idempotency key', () => {
       expect(queue.store.waiting().works).toBe(2)
     }))
 
+  it('is known by what was asked for, where that is said', () =>
+    inQueue(async (queue) => {
+      const call = { idempotencyKey: 'k', asked: 'merge feature' }
+      const repeat = (change: object = {}) =>
+        findRepeated(queue, { submitter: SUBMITTER, waitMilliseconds: 0, ...call, ...change })
+      expect(repeat()).toBe(null)
+      const ticket = ticketOf(queue.hand(commitOf('x'), call))
+      expect(ticketOf(queue.hand(commitOf('y'), call))).toBe(ticket)
+      expect(repeat()).toEqual({ accepted: true, ticket })
+      const reused = { accepted: false, reason: 'key-reused' }
+      expect(queue.hand(commitOf('x'), { ...call, asked: 'merge another' })).toMatchObject(reused)
+      expect(repeat({ asked: 'merge another' })).toMatchObject(reused)
+      expect(repeat({ submitter: { ...SUBMITTER, tokenId: 'another' } })).toMatchObject(reused)
+      expect(repeat({ idempotencyKey: 'l' })).toBe(null)
+    }))
+
   it('is free again after a day, and the answer gone', () =>
     inQueue(async (queue) => {
       queue.branch.push({ a: 'a' })
@@ -58,6 +74,21 @@ describe('an idempotency key', () => {
 })
 
 describe('a queue', () => {
+  it('knows who handed work in', () =>
+    inQueue(async (queue) => {
+      const ticket = queue.commit('x')
+      const isFrom = (change: object) => queue.store.isFrom(ticket, { ...SUBMITTER, ...change })
+      expect(isFrom({})).toBe(true)
+      expect([isFrom({ did: 'did:plc:other' }), isFrom({ tokenId: 'another' }), isFrom({ tokenId: null })]).toEqual([
+        false,
+        false,
+        false,
+      ])
+      expect(queue.store.isFrom('none', SUBMITTER)).toBe(false)
+      const mine = { ...SUBMITTER, tokenId: null, tokenLabel: null }
+      expect(queue.store.isFrom(ticketOf(queue.hand(commitOf('y'), { submitter: mine })), mine)).toBe(true)
+    }))
+
   it('takes so many, and so many bytes, and says when to come back', () =>
     inQueue(async (queue) => {
       const deps = {

@@ -99,6 +99,7 @@ export class TestQueue {
         this.pauses.push(milliseconds)
       },
       log: (event) => this.logs.push(event),
+      logRoutine: () => undefined,
       onSettled: (tickets) => this.told.push(...tickets),
     })
   }

@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/d1'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { type AuditedLanding, LandingAudit } from '../../../storage/access/landing-audit.ts'
-import { tokens } from '../../../storage/access/tables.ts'
+import { tokens, usedJwts } from '../../../storage/access/tables.ts'
 import { MAX_TOKENS, type Token, TokenStore } from '../../../storage/access/token-store.ts'
 import { createTokenText, isTokenText } from '../../../storage/access/token-text.ts'
 import { UsedJwts } from '../../../storage/access/used-jwts.ts'
@@ -115,6 +115,18 @@ describe('LandingAudit', () => {
     expect(await audit.list(did, 'other', 10)).toEqual([])
   })
 
+  it('looks up what a token is called where it is not said', async () => {
+    const did = account()
+    const { id } = token(did)
+    await new TokenStore(db).create(token(did, { id, label: 'agent 7' }), createTokenText())
+    await audit.record([
+      row({ did, token: id, label: null, ticket: `${id} a` }),
+      row({ did, token: id, label: 'before', ticket: `${id} b` }),
+      row({ did, token: null, label: null, ticket: `${id} c` }),
+    ])
+    expect((await audit.list(did, 'app', 10)).map(({ label }) => label)).toEqual([null, 'before', 'agent 7'])
+  })
+
   it('takes none, and thousands', async () => {
     const did = account()
     await audit.record([])
@@ -135,17 +147,19 @@ describe('UsedJwts', () => {
   const used = new UsedJwts(db)
 
   it('lets each be used once, also at once', async () => {
-    const tries = await Promise.all(Array.from({ length: 5 }, () => used.use('did:plc:a', 'jti', NOW)))
+    const use = (issuer: string, jti: string) => used.use(issuer, jti, NOW, NOW + 1)
+    const tries = await Promise.all(Array.from({ length: 5 }, () => use('did:plc:a', 'jti')))
     expect(tries.filter((isFirst) => isFirst)).toHaveLength(1)
-    expect(await used.use('did:plc:b', 'jti', NOW)).toBe(true)
-    expect(await used.use('did:plc:a', 'other', NOW)).toBe(true)
+    expect(await use('did:plc:b', 'jti')).toBe(true)
+    expect(await use('did:plc:a', 'other')).toBe(true)
   })
 
-  it('drops those that are out of date', async () => {
-    await used.use('did:plc:c', 'late', NOW + 1)
-    await used.use('did:plc:c', 'early', NOW)
-    await used.prune(NOW)
-    expect(await used.use('did:plc:c', 'late', NOW + 1)).toBe(false)
-    expect(await used.use('did:plc:c', 'early', NOW)).toBe(true)
+  it('keeps those that are out of date no longer', async () => {
+    await used.use('did:plc:c', 'late', NOW, NOW + 3)
+    await used.use('did:plc:c', 'early', NOW, NOW + 2)
+    expect(await used.use('did:plc:c', 'late', NOW + 2, NOW + 4)).toBe(false)
+    expect(await used.use('did:plc:c', 'early', NOW + 2, NOW + 4)).toBe(true)
+    const rows = await db.select().from(usedJwts)
+    expect(rows.filter(({ expiresAt }) => expiresAt <= NOW + 2)).toEqual([])
   })
 })

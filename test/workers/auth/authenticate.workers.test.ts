@@ -313,6 +313,24 @@ describe('a service-auth JWT', () => {
     expect(await codeOf(call(second, owner.account))).toEqual([401, 'ExpiredToken'])
   })
 
+  it('is counted for its account, once it is known to be of it', async () => {
+    const owner = await newAccount()
+    const counted: string[] = []
+    const full = {
+      async limit({ key }: { key: string }) {
+        counted.push(key)
+        return { success: false }
+      },
+    }
+    const forged = await jwt({ ...owner, keypair: await newKey() })
+    expect(await codeOf(call(forged, owner.account, { CALL_LIMIT: full }))).toEqual([401, 'InvalidToken'])
+    const text = await jwt(owner)
+    expect(await codeOf(call(text, owner.account, { CALL_LIMIT: full }))).toEqual([429, 'RateLimitExceeded'])
+    expect(counted).toEqual([`account ${owner.account.did}`])
+    // It is not used up by that.
+    expect((await call(text, owner.account)).kind).toBe('owner')
+  })
+
   it('that is signed by another key, or changed, is refused', async () => {
     const owner = await newAccount()
     const forged = await jwt({ ...owner, keypair: await newKey() })
