@@ -15,7 +15,7 @@ router
   .get('/', textPage(home))
   .head('/', textPage(home))
   .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
-  // Loaded when it is first called: no other request waits until its schemas are made.
+  // Loaded when it is first called: to make its schemas takes half a second, for which no other request is to wait.
   .all('/mcp', async (request, context) => (await import('./mcp/serve-mcp.ts')).serveMcp(request, context))
   .get('/llms.txt', textPage(agentGuide))
   .get('/.well-known/did.json', (_, context) => edgeDocument(context.environment))

@@ -137,6 +137,20 @@ describe('what a client is told of the server', () => {
   })
 })
 
+test('calls are counted for whoever makes them', async () => {
+  const headers = { Authorization: 'Bearer of-nobody' }
+  let limited: Response | undefined
+  // More than any two minutes take.
+  for (let calls = 0; limited === undefined && calls < 1300; calls += 50) {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post(LIST, headers)))
+    limited = answers.find(({ status }) => status === 429)
+    await Promise.all(answers.filter((answer) => answer !== limited).map((answer) => answer.body?.cancel()))
+  }
+  expect(limited?.headers.get('Retry-After')).toBe('60')
+  expect(await limited!.json()).toMatchObject({ error: { message: expect.stringMatching(/^RateLimitExceeded: /) } })
+  expect((await post(LIST)).status).toBe(200)
+})
+
 describe('reading, without a token', () => {
   test('repositories and branches', async () => {
     const { work, head } = await push('listed', { 'a.txt': 'a\n' })
