@@ -117,6 +117,14 @@ describe('a mirror that has seen its account', () => {
       expect([kept, store.isComplete(), store.head()!.version]).toEqual([[], true, version])
     }))
 
+  it('keeps no bytes again of packs that are merged', () =>
+    inMirror(async (store) => {
+      const { account, deps, kept } = await mirrored(store)
+      store.merges.replace({ id: 'made', size: 80, objects: 2 }, [account.id(1), account.id(2)])
+      await readAccount(deps, account.address, 'all')
+      expect([kept, store.packState(account.id(1))]).toEqual([[], 'merged'])
+    }))
+
   it('takes what is new', () =>
     inMirror(async (store) => {
       const { account, deps, kept } = await mirrored(store)
