@@ -97,7 +97,7 @@ describe('a mirror that has seen its account', () => {
     const account = stored()
     const { deps, kept } = depsOf(store, account)
     await readAccount(deps, account.address, 'newer')
-    for (const pack of store.packs('wanted')) store.takeIn(pack, [])
+    for (const pack of store.packs('wanted')) store.takeIn(pack, store.source(pack.id)!)
     store.settleRefs(store.uncheckedRefs().map((ref) => ({ ...ref, isBroken: false })))
     account.pds.calls.length = 0
     kept.length = 0
