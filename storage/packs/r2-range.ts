@@ -4,6 +4,8 @@ import type { PackReader } from './pack-reader.ts'
 
 /** Small reads are served from blocks of this size: neighbours in a pack are mostly read together. */
 const BLOCK_BYTES = 128 * 1024
+/** The last pieces of a span that may still be read when another is asked for ({@link ByteRange.pieces}). */
+const PIECES_IN_USE = 2
 /** Blocks kept for each open pack. */
 const BLOCK_CACHE_BYTES = 4 * 1024 * 1024
 
@@ -91,6 +93,7 @@ export class R2Range implements ByteRange {
     }
     const end = offset + length
     let at = offset
+    const given: Uint8Array[] = []
     while (at < end) {
       const openedAt = at
       const reader = (await this.#open(at, end - at)).getReader({ mode: 'byob' })
@@ -98,7 +101,9 @@ export class R2Range implements ByteRange {
         while (at < end) {
           const piece = await readPiece(reader, Math.min(pieceBytes, end - at))
           at += piece.length
+          given.push(piece)
           yield piece
+          if (given.length > PIECES_IN_USE) free(given.shift()!)
         }
       } catch (error) {
         if (at === openedAt) throw error
@@ -164,6 +169,12 @@ export class R2Range implements ByteRange {
     this.#onGone()
     throw new ObjectGoneError(this.#key)
   }
+}
+
+/** Gives memory back at once. A collector comes only after some 64 MiB of buffers that nobody needs. */
+function free(piece: Uint8Array): void {
+  const { buffer } = piece
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 async function readPiece(reader: ReadableStreamBYOBReader, length: number): Promise<Uint8Array> {

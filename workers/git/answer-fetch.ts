@@ -8,7 +8,7 @@ import { negotiateFrom } from '../../git/protocol/graph-negotiation.ts'
 import { errorLine } from '../../git/protocol/pkt-line.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { resolveShallowUpdate } from '../../git/protocol/shallow-info.ts'
-import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protocol/side-band.ts'
+import { BAND_ERROR, BAND_PROGRESS, DataFramer, sideBand } from '../../git/protocol/side-band.ts'
 import { resolveWantedRefs } from '../../git/protocol/wanted-refs.ts'
 import { type FetchWish, type FindTags, planFetch } from '../../git/walk/plan-fetch.ts'
 import type { ShallowUpdate } from '../../git/walk/shallow-update.ts'
@@ -102,7 +102,8 @@ async function* mirrored(mirror: Mirror, fetch: FetchForm, isInBand: boolean): A
 async function* framedPack(pack: WrittenPack, { bandLimit, noProgress }: FetchForm): AsyncGenerator<Uint8Array> {
   if (bandLimit === null) return yield* pack.chunks()
   if (!noProgress) yield sideBand(BAND_PROGRESS, `Enumerating objects: ${pack.objects}, done.\n`)
-  for await (const chunk of pack.chunks()) yield sideBand(BAND_DATA, chunk, bandLimit)
+  const framer = new DataFramer(bandLimit)
+  for await (const chunk of pack.chunks()) yield framer.frame(chunk)
   if (!noProgress) yield sideBand(BAND_PROGRESS, `Total ${pack.objects} objects, copied as they are stored.\n`)
   yield FLUSH_PACKET
 }

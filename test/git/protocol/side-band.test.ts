@@ -4,6 +4,7 @@ import {
   BAND_DATA,
   BAND_ERROR,
   BAND_PROGRESS,
+  DataFramer,
   SIDE_BAND_64K_DATA,
   SIDE_BAND_DATA,
   sideBand,
@@ -41,4 +42,16 @@ it('prefers the larger packets', () => {
   expect(sideBandLimit(new Set(['side-band', 'side-band-64k']))).toBe(65515)
   expect(sideBandLimit(new Set(['side-band']))).toBe(995)
   expect(sideBandLimit(new Set())).toBeNull()
+})
+
+it('frames chunks in buffers that it uses again once three more are asked for', () => {
+  const framer = new DataFramer(SIDE_BAND_DATA)
+  const chunks = [3000, 10, 2500, 3000, 5000, 1, 0, 40].map((length, i) => new Uint8Array(length).fill(i + 1))
+  const frames: Uint8Array[] = []
+  for (const [i, chunk] of chunks.entries()) {
+    frames.push(framer.frame(chunk))
+    for (let k = Math.max(0, i - 2); k <= i; k++)
+      expect(frames[k]).toEqual(sideBand(BAND_DATA, chunks[k]!, SIDE_BAND_DATA))
+  }
+  expect(frames[3]!.buffer).toBe(frames[0]!.buffer)
 })

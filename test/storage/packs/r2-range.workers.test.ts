@@ -54,6 +54,17 @@ it('reads a long span by one request, in pieces of the size asked for', async ()
   expect(reader.reads).toBe(1)
 })
 
+it('gives the memory of a piece back when the third after it is asked for', async () => {
+  const { range } = await open()
+  const pieces: Uint8Array[] = []
+  for await (const piece of range.pieces(0, CONTENT.length, PIECE)) {
+    pieces.push(piece)
+    const lengths = pieces.slice(-4).map(({ length }) => length)
+    expect(lengths.slice(-3).every((length) => length > 0)).toBe(true)
+    if (lengths.length === 4) expect(lengths[0]).toBe(0)
+  }
+})
+
 it('gives what is left as the last piece', async () => {
   const { range } = await open()
   const { lengths, bytes } = await collect(range.pieces(0, CONTENT.length, 3 * PIECE))
