@@ -1,14 +1,13 @@
 import type { Identity } from '../atproto/identity/identity.ts'
 import type { RepoRecord } from '../atproto/records/record-types.ts'
+import { tids } from '../durable-objects/tids.ts'
 import { ALL_REFS } from '../git/refs/ref-selection.ts'
 import type { DirectoryEntry } from '../storage/directory/repository-directory.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { requireAccount } from './git/basic-auth.ts'
 import { HttpError } from './http/http-error.ts'
-import { Mirror } from './mirror.ts'
 import type { RepositoryReference } from './repository-access.ts'
 import type { Located, RequestContext } from './request-context.ts'
-import { tids } from './tids.ts'
 import type { KnownRepository, NewRepository, XrpcDeps } from './xrpc/deps.ts'
 
 /** How handlers that read files and records get at repositories. */
@@ -27,7 +26,7 @@ export function repositoryDeps(context: RequestContext): XrpcDeps {
 async function open(context: RequestContext, reference: RepositoryReference): Promise<RepositoryView | null> {
   const located = await locate(context, reference)
   if (located === null) return null
-  const mirror = new Mirror(context, located.identity, located.entry.rkey)
+  const mirror = context.mirror(located.identity, located.entry.rkey)
   return mirror.view(await mirror.completeManifest(ALL_REFS))
 }
 

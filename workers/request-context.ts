@@ -7,8 +7,11 @@ import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
 import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
 import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
+import type { LandingDeps } from '../durable-objects/landing/land-in-account.ts'
 import { log } from '../durable-objects/log.ts'
 import { createPdsClient } from '../durable-objects/pds-clients.ts'
+import { Mirror, type MirroredAccount, type MirrorRole } from '../durable-objects/repository/mirror.ts'
+import { accountWriterOf } from '../durable-objects/stubs.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
@@ -66,8 +69,23 @@ export class RequestContext {
 
   /** The object that writes to an account. */
   accountWriter(did: string): DurableObjectStub<AccountWriter> {
-    const { ACCOUNT_WRITER } = this.environment
-    return ACCOUNT_WRITER.get(ACCOUNT_WRITER.idFromName(did))
+    return accountWriterOf(this.environment, did)
+  }
+
+  /** @param rkey of `dev.skein.repo` */
+  mirror(account: MirroredAccount, rkey: string, role?: MirrorRole): Mirror {
+    const waitUntil = (work: Promise<unknown>) => this.waitUntil(work)
+    return new Mirror({ environment: this.environment, waitUntil }, account, rkey, role)
+  }
+
+  /** What a landing in the mirror's repository needs. */
+  landingDeps(mirror: Mirror): LandingDeps {
+    return {
+      writer: this.accountWriter(mirror.address.did),
+      mirror,
+      noteRepository: (did, entry) => this.noteRepository(did, entry),
+      waitUntil: (work) => this.waitUntil(work),
+    }
   }
 
   /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */

@@ -14,7 +14,7 @@ export interface LandingQueueDeps {
   /** For reads. */
   readonly client: PdsClient
   /** One applyWrites of the account, all or nothing, with a session that is good now. */
-  applyWrites(writes: readonly Write[]): Promise<void>
+  applyWrites(writes: readonly Write[]): Promise<unknown>
   readonly tids: TidClock
   readonly sleep?: (milliseconds: number) => Promise<void>
   /** In [0, 1). */
@@ -43,9 +43,10 @@ const FULL = 'too many pushes to this account wait already: push again'
 const PAUSE = 300
 const TOO_LARGE_FOR_ATOMIC =
   'an atomic push of so many refs does not fit into one write to the PDS: push fewer at once, or without --atomic'
-/** The PDS has not run it: its answers to requests that it refuses before it looks at them. */
-const REFUSED = [403, 413, 429]
+const FORBIDDEN = 403
 const TOO_LARGE = 413
+/** The PDS has not run it: its answers to requests that it refuses before it looks at them. */
+const REFUSED = [FORBIDDEN, TOO_LARGE, 429]
 
 /** A landing that is not done. */
 interface Ticket {
@@ -379,9 +380,10 @@ export class LandingQueue {
 }
 
 /** @param last what was heard last: it says when to come back */
-function fail({ run, mayHaveLanded }: Ticket, { message }: PdsFault, last: PdsFault): void {
+function fail({ run, mayHaveLanded }: Ticket, fault: PdsFault, last: PdsFault): void {
+  const { message } = fault
   const doubt = mayHaveLanded ? '; whether the push has arrived is not known, fetch to see' : ''
-  run.fail(`${message}${doubt}`, retryAfterOf(last), mayHaveLanded)
+  run.fail(`${message}${doubt}`, retryAfterOf(last), { isUncertain: mayHaveLanded, isForOwner: isForOwner(fault) })
 }
 
 /** They are not in one batch again, nor each with so many others. */
@@ -417,6 +419,11 @@ function byRepository(tried: readonly Tried[]): Map<string, Tried[]> {
 
 function wasRefused(fault: PdsFault): fault is PdsError {
   return fault instanceof PdsError && (fault.isTokenRefused || REFUSED.includes(fault.status))
+}
+
+/** Whether it is not to be changed by trying again: the session is over, or the account may not write. */
+function isForOwner(fault: PdsFault): boolean {
+  return fault instanceof PdsError && (fault.isTokenRefused || fault.status === FORBIDDEN)
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -14,6 +14,7 @@ import {
 import {
   createsRef,
   type Landing,
+  type LandingFailure,
   type LandingResult,
   type MoveOutcome,
   type RefMove,
@@ -150,8 +151,12 @@ export class LandingRun {
     this.rebase(now)
   }
 
-  fail(message: string, retryAfterSeconds: number | null, isUncertain = false): void {
-    this.#failure = { message, retryAfterSeconds, isUncertain }
+  fail(
+    message: string,
+    retryAfterSeconds: number | null,
+    { isUncertain = false, isForOwner = false }: Partial<Pick<LandingFailure, 'isUncertain' | 'isForOwner'>> = {},
+  ): void {
+    this.#failure = { message, retryAfterSeconds, isUncertain, isForOwner }
     for (const name of this.#pending.keys()) this.#settle({ name, outcome: 'failed', message, retryAfterSeconds })
   }
 

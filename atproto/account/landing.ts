@@ -84,6 +84,8 @@ export interface LandingFailure {
    * became of it.
    */
   readonly isUncertain: boolean
+  /** Whether the account cannot be written to until its owner does something: signs in again, has it reactivated. */
+  readonly isForOwner: boolean
 }
 
 export interface LandingResult {

@@ -122,10 +122,14 @@ export class PdsClient {
     return { did: data.did, handle: data.handle, accessJwt: data.accessJwt, refreshJwt: data.refreshJwt }
   }
 
-  /** All writes or none, in one commit. At most 200, and 1,000,000 bytes of JSON. */
-  async applyWrites(did: string, writes: readonly Write[], token: string): Promise<void> {
+  /**
+   * All writes or none, in one commit. At most 200, and 1,000,000 bytes of JSON.
+   *
+   * @returns whether the host counts writes: those that do say with each answer what is left
+   */
+  async applyWrites(did: string, writes: readonly Write[], token: string): Promise<{ isCounted: boolean }> {
     const typed = writes.map(typedWrite)
-    const { data } = await this.#call((agent) =>
+    const { data, headers } = await this.#call((agent) =>
       agent.com.atproto.repo.applyWrites({ repo: did, writes: typed }, { headers: bearer(token) }),
     )
     if (data.results && data.results.length !== writes.length) {
@@ -137,6 +141,7 @@ export class PdsClient {
         null,
       )
     }
+    return { isCounted: headers['ratelimit-limit'] !== undefined }
   }
 
   /** @returns the blob as records must hold it. The PDS drops it again unless a record names it within hours. */

@@ -4,10 +4,13 @@ import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import type { TidClock } from '../../atproto/records/tid.ts'
 import { type AuthenticateAnswer, type LandAnswer, refusalOf, type TokenAnswer } from './answers.ts'
 import { SessionKeeper, type SessionKeeperDeps } from './session-keeper.ts'
+import { type PointLimit, WritePoints } from './write-points.ts'
 
 export interface AccountDeps extends SessionKeeperDeps {
   readonly client: PdsClient
   readonly tids: TidClock
+  /** What the PDS grants. Default: the reference PDS's. */
+  readonly pointLimits?: readonly PointLimit[]
 }
 
 /** One account, signed in and written to. */
@@ -16,11 +19,21 @@ export class Account {
   readonly #landings: LandingQueue
 
   constructor(deps: AccountDeps) {
-    const { did, client, tids } = deps
+    const { did, client, tids, pds, store, now, pointLimits } = deps
+    const points = new WritePoints({
+      host: new URL(pds).host,
+      store,
+      now,
+      ...(pointLimits === undefined ? {} : { limits: pointLimits }),
+    })
     this.#sessions = new SessionKeeper(deps)
     this.#landings = new LandingQueue({
       client,
-      applyWrites: (writes) => this.#sessions.withToken((token) => client.applyWrites(did, writes, token)),
+      applyWrites: async (writes) => {
+        await points.take(writes)
+        const { isCounted } = await this.#sessions.withToken((token) => client.applyWrites(did, writes, token))
+        await points.learn(isCounted)
+      },
       tids,
     })
   }

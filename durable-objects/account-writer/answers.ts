@@ -30,6 +30,22 @@ export function refusal(reason: RefusalReason, message: string, retryAfterSecond
   return { ok: false, reason, message, retryAfterSeconds }
 }
 
+/** Whether nothing but the owner of the account can change that. */
+export function isForOwner({ reason }: Refusal): boolean {
+  return reason === 'wrong-password' || reason === 'signed-out' || reason === 'refused'
+}
+
+/** A refusal met where there is no going on without the account. */
+export class RefusedError extends Error {
+  override name = 'RefusedError'
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
 /** The session is over, and there is no way to a new one but the password. */
 export class SessionEndedError extends PdsError {
   override name = 'SessionEndedError'

@@ -13,7 +13,7 @@ export interface LocalAccount extends AsyncDisposable {
   readonly client: PdsClient
   /** Plain http and loopback are allowed. */
   readonly fetch: GuardedFetch
-  applyWrites(writes: readonly Write[]): Promise<void>
+  applyWrites(writes: readonly Write[]): Promise<{ isCounted: boolean }>
   /** Methods of the requests that the PDS has got while `run` ran: `com.atproto.repo.applyWrites`. */
   requestsOf(run: () => Promise<unknown>): Promise<string[]>
 }

@@ -59,20 +59,22 @@ test('a large pack that somebody wrote into the account comes in, wherever the r
 
   const kill = async () => process.kill(await edge.pid(), 'SIGKILL')
   const work = await world.init()
+  // Miniflare starts a runtime that was killed again.
+  const isUp = () => vi.waitFor(() => work.git('ls-remote', world.at(alice, 'large')), WAIT)
   const steps = [
     () => expect(blobsRead()).toBeGreaterThan(4),
     () => expect(logged('pack-part-ingested').length).toBeGreaterThan(0),
     () => expect(logged('pack-part-ingested').length).toBeGreaterThan(1),
   ]
   for (const [i, step] of steps.entries()) {
-    // Miniflare starts a runtime that was killed again.
-    await vi.waitFor(() => work.git('ls-remote', world.at(alice, 'large')), WAIT)
+    await isUp()
     // Whoever asks has it gone on, and goes away with the runtime.
     const cutOff = work.try('clone', world.at(alice, 'large'), `cut-off-${i}`)
     await vi.waitFor(step, WAIT)
     await kill()
     expect((await cutOff).status).not.toBe(0)
   }
+  await isUp()
   // In the end it goes on by itself.
   await vi.waitFor(() => expect(logged('pack-ingested')).toHaveLength(1), WAIT)
   expect(logged('pack-ingested')).toEqual([expect.objectContaining({ objects, parts: 4 })])

@@ -1,3 +1,4 @@
+import type { Mirror } from '../../durable-objects/repository/mirror.ts'
 import {
   advertiseCapabilities,
   advertiseReceivePack,
@@ -9,7 +10,6 @@ import { resolveHead } from '../../git/protocol/advertised-refs.ts'
 import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import { HttpError } from '../http/http-error.ts'
-import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { keptAdvertisements } from './advertisement-cache.ts'
 import { streamedResponse } from './git-request.ts'
@@ -29,11 +29,11 @@ export async function infoRefs(
   if (service === 'git-receive-pack') {
     const { identity, entry } = await requirePushTarget(context, request, actor, name)
     if (entry === null) return advertisement(service, advertiseReceivePack(EMPTY))
-    return advertisement(service, await advertise(new Mirror(context, identity, entry.rkey, 'writer'), service))
+    return advertisement(service, await advertise(context.mirror(identity, entry.rkey, 'writer'), service))
   }
   const { identity, entry } = await context.locate(actor, name)
   const version = parseGitProtocol(request.headers.get('Git-Protocol'))
-  const mirror = new Mirror(context, identity, entry.rkey)
+  const mirror = context.mirror(identity, entry.rkey)
   if (version === 2) {
     // What keeps it from being read has to be said now: git shows the words of a refused discovery, not of a later POST.
     await mirror.requireKnown()

@@ -1,5 +1,5 @@
 import { logRoutine } from '../../durable-objects/log.ts'
-import type { Mirror } from '../mirror.ts'
+import type { Mirror } from '../../durable-objects/repository/mirror.ts'
 
 /** Passes an answer on, and logs what it has cost once it is given, or the client has gone. */
 export async function* logCost(

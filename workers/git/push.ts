@@ -1,9 +1,13 @@
-import type { Landing, LandingResult, RefMove } from '../../atproto/account/landing.ts'
-import { packKey } from '../../atproto/records/record-keys.ts'
+import type { Landing, RefMove } from '../../atproto/account/landing.ts'
+import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
-import { readPushLimit } from '../../durable-objects/environment.ts'
-import { log, logRoutine } from '../../durable-objects/log.ts'
-import { createPdsClient } from '../../durable-objects/pds-clients.ts'
+import { landInAccount } from '../../durable-objects/landing/land-in-account.ts'
+import { newPack } from '../../durable-objects/landing/new-pack.ts'
+import { type TakenPack, takePack } from '../../durable-objects/landing/taken-pack.ts'
+import type { Tell } from '../../durable-objects/landing/tell.ts'
+import { logRoutine } from '../../durable-objects/log.ts'
+import type { Mirror } from '../../durable-objects/repository/mirror.ts'
+import { tids } from '../../durable-objects/tids.ts'
 import { ZERO_OID } from '../../git/bytes/oid.ts'
 import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
@@ -16,15 +20,10 @@ import { withConflicts } from '../../git/refs/ref-conflicts.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
-import { HttpError } from '../http/http-error.ts'
-import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
-import { tids } from '../tids.ts'
-import type { Tell } from './progress.ts'
 import { refuseAll, reportLanding } from './push-report.ts'
 import type { PushTarget } from './push-target.ts'
 import { planMoves } from './ref-moves.ts'
-import { type TakenPack, takePack } from './taken-pack.ts'
 
 const decoder = new TextDecoder()
 /** Who moves more refs than this asks for all: their names would be as long. */
@@ -45,7 +44,7 @@ export class Push {
     this.#target = target
     this.#request = request
     this.#tell = tell
-    this.#mirror = new Mirror(context, target.identity, target.entry?.rkey ?? tids.next(), 'writer')
+    this.#mirror = context.mirror(target.identity, target.entry?.rkey ?? tids.next(), 'writer')
     this.#isAtomic = request.capabilities.has('atomic')
   }
 
@@ -84,7 +83,7 @@ export class Push {
     const manifest = await this.#mirror.completeManifest(asked, this.#tell)
     const checked = this.#checkBy(manifest)
     if (!checked.some((command) => !command.ok && command.reason === STALE_REF)) return { checked, manifest }
-    const outcome = await this.#mirror.stub.refresh(this.#mirror.address)
+    const outcome = await this.#mirror.refresh()
     if (outcome.state !== 'read') return { checked, manifest }
     const current = await this.#mirror.completeManifest(asked, this.#tell)
     return { checked: this.#checkBy(current), manifest: current }
@@ -100,28 +99,8 @@ export class Push {
     manifest: Manifest | null,
     known: readonly PackHandle[],
   ): Promise<TakenPack> {
-    const { environment } = this.#context
-    const { did, rkey, pds } = this.#mirror.address
-    const client = createPdsClient(environment, pds, did)
-    return takePack(chunks, {
-      bucket: environment.PACKS,
-      did,
-      rkey,
-      id: tids.next(manifest?.packs.at(-1)?.id),
-      known,
-      tell: this.#tell,
-      memory: this.#mirror.memory,
-      client,
-      limit: readPushLimit(environment),
-      blobLimit: async () => (await client.describeServer()).blobUploadLimit,
-      token: async (refused) => {
-        const address = { did, pds, ...(refused === undefined ? {} : { refused }) }
-        const answer = await this.#context.accountWriter(did).accessToken(address)
-        if (answer.ok) return answer.token
-        const headers = answer.retryAfterSeconds === null ? {} : { 'Retry-After': `${answer.retryAfterSeconds}` }
-        throw new HttpError(503, 'UpstreamUnavailable', answer.message, headers)
-      },
-    })
+    const newest = manifest?.packs.at(-1)?.id ?? null
+    return takePack(chunks, newPack(this.#context.environment, this.#mirror, { known, newest, tell: this.#tell }))
   }
 
   /** Whatever goes wrong before the account has been written to leaves nothing in R2. */
@@ -149,9 +128,9 @@ export class Push {
       await taken?.discard()
       throw error
     }
-    const result = await this.#write(landing, pack)
-    const isInUse = pack !== null && (result.packLanded || result.failure?.isUncertain)
-    if (!isInUse) await taken?.discard()
+    const result = await landInAccount(this.#context.landingDeps(this.#mirror), landing, pack)
+    if (pack === null) await taken?.discard()
+    if (result.repository === 'created') this.#tell(`Created at://${landing.did}/${REPO_COLLECTION}/${landing.repo}\n`)
     return reportLanding(commands, result)
   }
 
@@ -170,7 +149,7 @@ export class Push {
 
   async #writerView(commands: readonly CheckedCommand[]) {
     if (this.#target.entry === null) return { refs: [], head: null }
-    return this.#mirror.stub.writerView(commands.map(({ name }) => name))
+    return this.#mirror.writerView(commands.map(({ name }) => name))
   }
 
   #isRefused(commands: readonly CheckedCommand[]): boolean {
@@ -190,7 +169,7 @@ export class Push {
       pds,
       repo: rkey,
       create: this.#target.entry === null ? this.#newRecord(commands) : null,
-      pack: pack === null ? null : { rkey: packKey(rkey, pack.id), record: await pack.record() },
+      pack: pack === null ? null : await pack.toLand(),
       moves,
       atomic: this.#isAtomic,
       head,
@@ -203,71 +182,5 @@ export class Push {
     )
     const defaultBranch = ['main', 'master'].find((name) => branches.includes(name)) ?? branches[0] ?? 'main'
     return { name: this.#target.name, defaultBranch, objectFormat: 'sha1', createdAt: new Date().toISOString() }
-  }
-
-  /** Writes to the account, and what readers need to R2 at the same time. What the account then holds is what counts. */
-  async #write(landing: Landing, pack: TakenPack | null): Promise<LandingResult> {
-    const [answer, files] = await Promise.allSettled([
-      this.#context.accountWriter(landing.did).land(landing),
-      pack?.putFiles(),
-    ])
-    if (answer.status === 'rejected') {
-      log('landing-cut-short', { did: landing.did, repo: landing.repo, reason: String(answer.reason) })
-      this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
-      return failed(landing, 'the server failed; whether the push has arrived is not known, fetch to see', null, true)
-    }
-    if (!answer.value.ok) return failed(landing, answer.value.message, answer.value.retryAfterSeconds, false)
-    const { result } = answer.value
-    try {
-      if (files.status === 'rejected') throw files.reason
-      await this.#takeOver(landing, result, pack)
-    } catch (error) {
-      // It is in the account all the same, and from there the mirror has it as soon as it reads it.
-      log('take-over-failed', { did: landing.did, repo: landing.repo, reason: String(error) })
-      this.#context.waitUntil(this.#mirror.stub.refresh(this.#mirror.address))
-    }
-    return result
-  }
-
-  /** The mirror takes over what landed, in this request: the pusher's next fetch sees it. */
-  async #takeOver(landing: Landing, result: LandingResult, pack: TakenPack | null): Promise<void> {
-    const isCreated = landing.create !== null && result.repository === 'created'
-    if (landing.create !== null && !isCreated) return
-    const states = result.moves.flatMap((move) => (move.outcome === 'landed' ? [move.state] : []))
-    await this.#mirror.stub.land(this.#mirror.address, {
-      record: landing.create,
-      pack: pack !== null && result.packLanded ? pack.manifestPack() : null,
-      states,
-      head: result.head,
-      headNeeds: result.headNeeds,
-    })
-    if (result.isStale) {
-      const refreshed = this.#mirror.stub.refresh(this.#mirror.address)
-      // Who is told to fetch first must find there what was faster.
-      if (result.moves.some(({ outcome }) => outcome === 'lost')) await refreshed
-      else this.#context.waitUntil(refreshed)
-    }
-    if (!isCreated) return
-    const { did, rkey } = this.#mirror.address
-    await this.#context.noteRepository(did, { rkey, record: landing.create! })
-    this.#tell(`Created at://${did}/dev.skein.repo/${rkey}\n`)
-  }
-}
-
-/** A landing of which nothing is known to have landed. */
-function failed(
-  landing: Landing,
-  message: string,
-  retryAfterSeconds: number | null,
-  isUncertain: boolean,
-): LandingResult {
-  return {
-    moves: landing.moves.map(({ name }) => ({ name, outcome: 'failed', message, retryAfterSeconds })),
-    packLanded: false,
-    repository: 'unchanged',
-    failure: { message, retryAfterSeconds, isUncertain },
-    head: landing.head,
-    headNeeds: [],
-    isStale: false,
   }
 }

@@ -1,4 +1,5 @@
 import { logRoutine } from '../../durable-objects/log.ts'
+import type { Mirror } from '../../durable-objects/repository/mirror.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { resolveHead } from '../../git/protocol/advertised-refs.ts'
@@ -11,7 +12,6 @@ import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
 import { readUploadRequest } from '../../git/protocol/upload-request.ts'
 import { readV2Command, type V2Command } from '../../git/protocol/v2-command.ts'
 import { ALL_REFS, NO_REFS } from '../../git/refs/ref-selection.ts'
-import { Mirror } from '../mirror.ts'
 import type { RequestContext } from '../request-context.ts'
 import { keptAdvertisements } from './advertisement-cache.ts'
 import { answerFetch } from './answer-fetch.ts'
@@ -34,7 +34,7 @@ export async function uploadPack(
 ): Promise<Response> {
   requireContentType(request, REQUEST_TYPE)
   const { identity, entry } = await context.locate(actor, name)
-  const mirror = new Mirror(context, identity, entry.rkey)
+  const mirror = context.mirror(identity, entry.rkey)
   const reader = new PktLineReader(requestBody(request))
   if (parseGitProtocol(request.headers.get('Git-Protocol')) === 2) {
     const command = await readV2Command(reader)

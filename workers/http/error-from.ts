@@ -1,5 +1,11 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
+import { RefusedError } from '../../durable-objects/account-writer/answers.ts'
 import { log } from '../../durable-objects/log.ts'
+import {
+  MirrorUnavailableError,
+  RepositoryGoneError,
+  StillMirroringError,
+} from '../../durable-objects/repository/mirror-errors.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
 import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
@@ -25,6 +31,20 @@ export function httpErrorFrom(error: unknown): HttpError {
     return new HttpError(503, 'StillMirroring', 'a part of this repository is being mirrored again; try again', {
       'Retry-After': `${RETRY_AFTER}`,
     })
+  }
+  if (error instanceof RepositoryGoneError) return new HttpError(404, 'RepositoryNotFound', error.message)
+  if (error instanceof MirrorUnavailableError) {
+    return new HttpError(503, 'UpstreamUnavailable', error.message, {
+      'Retry-After': `${error.retryAfterSeconds ?? RETRY_AFTER}`,
+    })
+  }
+  if (error instanceof StillMirroringError) {
+    return new HttpError(503, 'StillMirroring', error.message, { 'Retry-After': `${RETRY_AFTER}` })
+  }
+  if (error instanceof RefusedError) {
+    const { retryAfterSeconds } = error.refusal
+    const headers = retryAfterSeconds === null ? {} : { 'Retry-After': `${retryAfterSeconds}` }
+    return new HttpError(503, 'UpstreamUnavailable', error.message, headers)
   }
   if (error instanceof PdsUnreachableError || error instanceof PdsError) return upstreamError(error)
   log('request-failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })

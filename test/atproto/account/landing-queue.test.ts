@@ -381,6 +381,17 @@ describe('a batch that does not land', () => {
     expect(outcomes(await Promise.all(rest))).toEqual(Array(3).fill('landed'))
   })
 
+  test.each([
+    [401, 'ExpiredToken'],
+    [403, 'Forbidden'],
+  ])('tells each of them that it is for the owner to do something where the PDS says %i', async (status, error) => {
+    const queue = open()
+    const { rest, batch } = await gather(queue, await createMain(queue))
+    batch.fail(new PdsError('pds.test', status, error, 'not you', null))
+    const failures = (await Promise.all(rest)).map(({ failure }) => failure)
+    expect(failures).toMatchObject(Array(3).fill({ isUncertain: false, isForOwner: true }))
+  })
+
   test('tells each of them when to come back where the PDS takes no more', async () => {
     const queue = open()
     const main = await createMain(queue)
@@ -388,7 +399,7 @@ describe('a batch that does not land', () => {
     batch.fail(new PdsError('pds.test', 429, 'RateLimitExceeded', 'Too many', 77))
     for (const result of await Promise.all(rest)) {
       expect(result.moves).toMatchObject([{ outcome: 'failed', retryAfterSeconds: 77 }])
-      expect(result.failure?.isUncertain).toBe(false)
+      expect(result.failure).toMatchObject({ isUncertain: false, isForOwner: false })
     }
     expect(outcomes(await runAll(2, [queue.land(creating(C, 'later'))]))).toEqual(['landed'])
   })
@@ -559,7 +570,7 @@ describe('a landing whose write may still arrive', () => {
     together.fail(new PdsError('pds.test', 429, 'RateLimitExceeded', 'Too many', 77))
     const [first, beside] = await Promise.all(landings)
     const message = expect.stringMatching(/Too many; whether the push has arrived is not known, fetch to see/)
-    expect(first!.failure).toEqual({ message, retryAfterSeconds: 77, isUncertain: true })
+    expect(first!.failure).toEqual({ message, retryAfterSeconds: 77, isUncertain: true, isForOwner: false })
     expect(beside!.failure).toMatchObject({ isUncertain: false })
   })
 

@@ -361,7 +361,7 @@ describe('a landing that the PDS does not run', () => {
 
   test('lands once, also where the first try arrives after all while the second is made', async () => {
     const { repo, main } = await createWithMain()
-    let late: () => Promise<void> = async () => undefined
+    let late: () => Promise<unknown> = async () => undefined
     let tries = 0
     const applyWrites: LandingQueueDeps['applyWrites'] = async (writes) => {
       if (++tries === 1) {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { BlobRef } from '../../../atproto/records/record-types.ts'
-import { BlobPart, BlobParts } from '../../../workers/git/blob-parts.ts'
+import { BlobPart, BlobParts } from '../../../durable-objects/landing/blob-parts.ts'
 
 // In workerd: its streams of bytes.
 const HOST = 'pds.test'

@@ -1,6 +1,6 @@
 import { PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import type { BlobRef } from '../../atproto/records/record-types.ts'
-import { log } from '../../durable-objects/log.ts'
+import { log } from '../log.ts'
 
 /** How long a PDS may leave a chunk untaken, or the answer to a whole part unsent, in milliseconds. */
 const PATIENCE = 30_000

@@ -1,3 +1,5 @@
+import type { Landing } from '../../atproto/account/landing.ts'
+import { packKey } from '../../atproto/records/record-keys.ts'
 import type { PackRecord } from '../../atproto/records/record-types.ts'
 import { type IngestedPack, ingestPack } from '../../git/graph/ingest-pack.ts'
 import { PackGraph } from '../../git/graph/pack-graph.ts'
@@ -9,7 +11,7 @@ import type { ManifestPack } from '../../storage/manifest.ts'
 import { keepFiles } from '../../storage/packs/open-packs.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import { PackIntake, type PackIntakeOptions } from './pack-intake.ts'
-import { counter, type Tell } from './progress.ts'
+import { counter, type Tell } from './tell.ts'
 
 export interface TakePackOptions extends Omit<PackIntakeOptions, 'key'> {
   readonly did: string
@@ -72,10 +74,9 @@ export class TakenPack {
     return RepositoryGraph.of([...this.#options.known, this.#files])
   }
 
-  /** The pack's record, once all its bytes are in the account. */
-  async record(): Promise<PackRecord> {
-    const { size, objects, checksum, thin } = this.ingested
-    return { ...(await this.#intake.stored()), size, objects, checksum, thin, createdAt: new Date().toISOString() }
+  /** What a landing says of the pack, once all its bytes are in the account. */
+  async toLand(): Promise<NonNullable<Landing['pack']>> {
+    return { rkey: packKey(this.#options.rkey, this.id), record: await this.#record() }
   }
 
   /** Puts the files that readers need beside the pack, which is on its way already. */
@@ -100,6 +101,11 @@ export class TakenPack {
     // What is on its way would come after its deletion.
     await this.#intake.inBucket().catch(() => undefined)
     await this.#options.bucket.delete([pack, index, graph])
+  }
+
+  async #record(): Promise<PackRecord> {
+    const { size, objects, checksum, thin } = this.ingested
+    return { ...(await this.#intake.stored()), size, objects, checksum, thin, createdAt: new Date().toISOString() }
   }
 
   get #keys() {

@@ -4,8 +4,8 @@ import type { PdsClient } from '../../../atproto/pds/pds-client.ts'
 import { INLINE_PACK_LIMIT } from '../../../atproto/records/collections.ts'
 import type { BlobRef } from '../../../atproto/records/record-types.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
+import { PackIntake, type PackIntakeOptions } from '../../../durable-objects/landing/pack-intake.ts'
 import { MemoryAccount } from '../../../git/bytes/memory-account.ts'
-import { PackIntake, type PackIntakeOptions } from '../../../workers/git/pack-intake.ts'
 
 const { PACKS } = env as unknown as Environment
 const CHUNK = 50_000

@@ -1,25 +1,20 @@
-import type { Identity } from '../atproto/identity/identity.ts'
-import type {
-  IngestNews,
-  ManifestNews,
-  ReadAccountOutcome,
-  RepositoryAddress,
-} from '../durable-objects/repository/answers.ts'
-import type { Repository } from '../durable-objects/repository/repository.ts'
-import { MemoryAccount } from '../git/bytes/memory-account.ts'
-import type { Oid } from '../git/bytes/oid.ts'
-import { RepositoryGraph } from '../git/graph/repository-graph.ts'
-import { PackedObjects } from '../git/pack/packed-objects.ts'
-import { NO_REFS, type RefSelection } from '../git/refs/ref-selection.ts'
-import { type Manifest, type ManifestBase, type ManifestRef, withDefaultBranch } from '../storage/manifest.ts'
-import { type KeptManifest, ManifestCache } from '../storage/manifest-cache.ts'
-import { type OpenPack, openPacks, withGraphs } from '../storage/packs/open-packs.ts'
-import { CountedReader } from '../storage/packs/pack-reader.ts'
-import { ObjectGoneError } from '../storage/packs/r2-range.ts'
-import { RefList } from '../storage/ref-list.ts'
-import type { RepositoryView } from '../storage/repository-view.ts'
-import { HttpError } from './http/http-error.ts'
-import type { RequestContext } from './request-context.ts'
+import { MemoryAccount } from '../../git/bytes/memory-account.ts'
+import type { Oid } from '../../git/bytes/oid.ts'
+import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { PackedObjects } from '../../git/pack/packed-objects.ts'
+import { NO_REFS, type RefSelection } from '../../git/refs/ref-selection.ts'
+import { type Manifest, type ManifestBase, type ManifestRef, withDefaultBranch } from '../../storage/manifest.ts'
+import { type KeptManifest, ManifestCache } from '../../storage/manifest-cache.ts'
+import { type OpenPack, openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
+import { CountedReader } from '../../storage/packs/pack-reader.ts'
+import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
+import { RefList } from '../../storage/ref-list.ts'
+import type { RepositoryView } from '../../storage/repository-view.ts'
+import type { Environment } from '../environment.ts'
+import { repositoryOf } from '../stubs.ts'
+import type { IngestNews, Landed, ManifestNews, ReadAccountOutcome, RepositoryAddress, WriterView } from './answers.ts'
+import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from './mirror-errors.ts'
+import type { Repository } from './repository.ts'
 
 /** Packs of so many bytes in all are taken in before refs are listed: it takes about a second. */
 const WAIT_BYTES = 8 * 1024 * 1024
@@ -45,13 +40,27 @@ interface Look {
   readonly wantedBytes: number | null
 }
 
-/** How a request reaches the mirror of one repository. */
+export interface MirrorDeps {
+  readonly environment: Pick<Environment, 'PACKS' | 'REPOSITORY'>
+  /** Lets work go on for which nobody waits. */
+  waitUntil(work: Promise<unknown>): void
+}
+
+/** The account that a repository is in. */
+export interface MirroredAccount {
+  readonly did: string
+  /** Origin of its PDS. */
+  readonly pds: string
+  readonly handle?: string | null
+}
+
+/** How one request, or one turn of an object, reaches the mirror of one repository. */
 export class Mirror {
   readonly address: RepositoryAddress
-  readonly stub: DurableObjectStub<Repository>
   /** Of the buffers that the request holds. */
   readonly memory = new MemoryAccount()
-  readonly #context: RequestContext
+  readonly #deps: MirrorDeps
+  readonly #stub: DurableObjectStub<Repository>
   readonly #reader: CountedReader
   #packsOpened = 0
   #refsSent = 0
@@ -62,14 +71,18 @@ export class Mirror {
   /** A look at the mirror that nobody has gone by yet. */
   #lastLook: { readonly selection: RefSelection; readonly look: Promise<Look> } | null = null
 
-  constructor(context: RequestContext, identity: Identity, rkey: string, role: MirrorRole = 'reader') {
-    this.#context = context
-    this.#reader = new CountedReader(context.environment.PACKS)
+  constructor(
+    deps: MirrorDeps,
+    { did, pds, handle }: MirroredAccount,
+    rkey: string /* of `dev.skein.repo` */,
+    role: MirrorRole = 'reader',
+  ) {
+    this.#deps = deps
+    this.#stub = repositoryOf(deps.environment, did, rkey)
+    this.#reader = new CountedReader(deps.environment.PACKS)
     this.#role = role
-    this.#actor = identity.handle ?? identity.did
-    this.address = { did: identity.did, rkey, pds: identity.pds }
-    const { REPOSITORY } = context.environment
-    this.stub = REPOSITORY.get(REPOSITORY.idFromName(`${identity.did}/${rkey}`))
+    this.#actor = handle ?? did
+    this.address = { did, rkey, pds }
   }
 
   /**
@@ -77,7 +90,8 @@ export class Mirror {
    * first: only then is it known which refs lead nowhere. Otherwise refs are listed as the account has them, and whoever
    * fetches sees the progress.
    *
-   * @throws {@link HttpError} 404 if the account does not have the repository any more, 503 if it cannot be asked.
+   * @throws {@link RepositoryGoneError} if the account does not have the repository any more
+   * @throws {@link MirrorUnavailableError} if nothing is mirrored and the account cannot be asked
    */
   async refsManifest(selection: RefSelection): Promise<Manifest> {
     const { manifest, wantedBytes } = await this.#ask(selection)
@@ -99,12 +113,16 @@ export class Mirror {
     }
   }
 
-  /** Makes sure that something is known of the repository. @throws {@link HttpError} as `refsManifest` */
+  /** Makes sure that something is known of the repository. @throws as `refsManifest` */
   async requireKnown(): Promise<void> {
     await this.#ask(NO_REFS)
   }
 
-  /** The manifest once all packs are there, with the refs that are asked for. @throws {@link HttpError} as `refsManifest` */
+  /**
+   * The manifest once all packs are there, with the refs that are asked for.
+   *
+   * @throws as `refsManifest`, and {@link StillMirroringError}
+   */
   async completeManifest(
     selection: RefSelection,
     onProgress: (line: string) => void = () => undefined,
@@ -116,7 +134,7 @@ export class Mirror {
     } catch (error) {
       if (!(error instanceof ObjectGoneError)) throw error
     }
-    const outcome = await this.stub.restore(this.address)
+    const outcome = await this.#stub.restore(this.address)
     if (outcome.state !== 'read') throw notReadable(outcome)
     return this.#completed(selection, onProgress)
   }
@@ -129,14 +147,12 @@ export class Mirror {
     await this.#followIngest(onProgress)
     const second = await this.#ask(selection)
     if (second.wantedBytes === null) return second.manifest
-    throw new HttpError(503, 'StillMirroring', 'the repository is still being mirrored; try again', {
-      'Retry-After': '10',
-    })
+    throw new StillMirroringError()
   }
 
   async #ask(selection: RefSelection): Promise<Look> {
     const known = kept.get(this.address.did, this.address.rkey)
-    const answer = await this.stub.manifest({
+    const answer = await this.#stub.manifest({
       ...this.address,
       known: known && { version: known.base.version, hasRefs: known.refs !== null },
       selection,
@@ -178,21 +194,17 @@ export class Mirror {
   ): Promise<readonly ManifestRef[]> {
     const known = kept.get(did, rkey)
     if (known?.base.version === version && known.refs !== null) return known.refs.annotated()
-    const tags = await this.stub.annotatedTags(peeled)
+    const tags = await this.#stub.annotatedTags(peeled)
     this.#refsSent += tags.length
     return tags
   }
 
   async #followIngest(onProgress: (line: string) => void): Promise<void> {
-    const news = await this.stub.ingest(this.address)
+    const news = await this.#stub.ingest(this.address)
     for await (const line of lines(news)) {
       const item = JSON.parse(line) as IngestNews
       if ('progress' in item) onProgress(item.progress)
-      if ('error' in item) {
-        throw new HttpError(503, 'UpstreamUnavailable', item.error, {
-          'Retry-After': `${item.retryAfterSeconds ?? 10}`,
-        })
-      }
+      if ('error' in item) throw new MirrorUnavailableError(item.error, item.retryAfterSeconds)
     }
   }
 
@@ -219,6 +231,21 @@ export class Mirror {
     return packs
   }
 
+  /** What a writer needs to know of the refs it wants to move, as the mirror has them now. */
+  async writerView(names: readonly string[]): Promise<WriterView> {
+    return this.#stub.writerView(names)
+  }
+
+  /** Has the account read now: what others have written there is in the mirror after it. */
+  async refresh(): Promise<ReadAccountOutcome> {
+    return this.#stub.refresh(this.address)
+  }
+
+  /** Takes over what was just written to the account. */
+  async land(landed: Landed): Promise<void> {
+    await this.#stub.land(this.address, landed)
+  }
+
   /** Of the manifest that the request last asked for; null before that. */
   get version(): number | null {
     return this.#version
@@ -238,7 +265,7 @@ export class Mirror {
   #restoreSoon(): void {
     if (this.#isRestoring) return
     this.#isRestoring = true
-    this.#context.waitUntil(this.stub.restore(this.address))
+    this.#deps.waitUntil(this.#stub.restore(this.address))
   }
 }
 
@@ -247,15 +274,11 @@ function manifestOf({ base, refs }: KeptManifest, selection: RefSelection): Mani
   return { ...base, refs: refs?.select(withDefaultBranch(selection, base.defaultBranch)) ?? [] }
 }
 
-function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): HttpError {
-  if (outcome.state === 'gone') {
-    return new HttpError(404, 'RepositoryNotFound', 'repository not found: its record is gone from the account')
-  }
-  return new HttpError(
-    503,
-    'UpstreamUnavailable',
+function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): Error {
+  if (outcome.state === 'gone') return new RepositoryGoneError()
+  return new MirrorUnavailableError(
     `this repository is not mirrored yet, and its account's server cannot be asked now: ${outcome.message}`,
-    { 'Retry-After': `${outcome.retryAfterSeconds ?? 10}` },
+    outcome.retryAfterSeconds,
   )
 }
 
