@@ -24,6 +24,7 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               bindings: {
+                EDGE_DID: 'did:web:edge.test',
                 SESSION_KEY: Buffer.alloc(32, 7).toString('base64'),
                 TEST_MIGRATIONS: await readD1Migrations(migrations),
               },

@@ -15,6 +15,8 @@ export interface Edge {
   restart(): Promise<void>
   /** The same on nothing: R2, D1 and all Durable Objects are empty; or on what is left when one of them is lost. */
   wipe(what?: Store): Promise<void>
+  /** D1, for tests that look into it; not the same after `restart` and `wipe`. */
+  database(): Promise<D1Database>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
   /** Where the Worker beside listens; another place after `restart` and `wipe`. @throws where there is none */
@@ -53,6 +55,9 @@ export interface WorkerBeside {
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
+/** What JWTs for an edge on this machine are made out to; nothing looks it up. */
+export const LOCAL_EDGE_DID = 'did:web:skein.test'
+
 const LOOPBACK = '127.0.0.1'
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
@@ -77,6 +82,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     logs,
     restart: () => startAgain(null),
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
+    database: () => miniflare.getD1Database('DB') as Promise<unknown> as Promise<D1Database>,
     pid: () => workerdPid(port),
     besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
     close: () => miniflare.dispose(),
@@ -105,6 +111,7 @@ async function startMiniflare(
     modules: modules.sort((a, b) => Number(b.path.endsWith('/index.js')) - Number(a.path.endsWith('/index.js'))),
     bindings: {
       ...(workerOptions.bindings as Record<string, Json> | undefined),
+      EDGE_DID: LOCAL_EDGE_DID,
       PLC_URL: options.plcUrl,
       HANDLE_RESOLVER_URL: options.pdsUrl,
       ALLOW_PRIVATE_HOSTS: 'true',

@@ -1,3 +1,4 @@
+import { isSupportedDid } from '../atproto/identity/syntax.ts'
 import type { AccountWriter } from './account-writer/account-writer.ts'
 import type { Repository } from './repository/repository.ts'
 
@@ -5,12 +6,16 @@ import type { Repository } from './repository/repository.ts'
 export interface Environment {
   /** Packs, their indexes and graphs. */
   readonly PACKS: R2Bucket
-  /** Identities and repository names. */
+  /** Identities, repository names, tokens, and who landed what. */
   readonly DB: D1Database
   readonly REPOSITORY: DurableObjectNamespace<Repository>
   readonly ACCOUNT_WRITER: DurableObjectNamespace<AccountWriter>
+  /** Counts the requests of each token. */
+  readonly CALL_LIMIT: RateLimit
   /** Secret, 32 bytes in base64: encrypts kept sessions. */
   readonly SESSION_KEY: string
+  /** The edge's own DID, did:web; without it no service-auth JWT is taken. */
+  readonly EDGE_DID?: string
   /** PLC directory; https://plc.directory unless set. */
   readonly PLC_URL?: string
   /** DNS over https (JSON); https://cloudflare-dns.com/dns-query unless set. */
@@ -49,6 +54,13 @@ export function readPushLimit({ MAX_PUSH_BYTES: text }: Environment): number {
 /** Entries of a pack that are taken in at once, or null if it is not set. @throws {@link ConfigError} */
 export function readIngestEntries({ INGEST_ENTRIES: text }: Environment): number | null {
   return readNumber('INGEST_ENTRIES', text)
+}
+
+/** The edge's own DID, or null if it has none. It is a did:web of a host alone. @throws {@link ConfigError} */
+export function readEdgeDid({ EDGE_DID: text }: Environment): string | null {
+  if (text === undefined || text === '') return null
+  if (text.startsWith('did:web:') && isSupportedDid(text)) return text
+  throw new ConfigError(`EDGE_DID must be did:web:<host>, and is ${JSON.stringify(text)}`)
 }
 
 /** @throws {@link ConfigError} */

@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1'
 import type { Environment } from '../durable-objects/environment.ts'
+import { LandingAudit } from '../storage/access/landing-audit.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { RequestContext } from './request-context.ts'
 import { router } from './router.ts'
@@ -10,5 +11,8 @@ export { Repository } from '../durable-objects/repository/repository.ts'
 export default {
   fetch: (request, environment, execution) => router.fetch(request, new RequestContext(environment, execution)),
   /** Once a day, see `crons` in wrangler.toml. */
-  scheduled: (_, environment) => new D1IdentityCache(drizzle(environment.DB)).prune(),
+  async scheduled(_, environment) {
+    const db = drizzle(environment.DB)
+    await Promise.all([new D1IdentityCache(db).prune(), new LandingAudit(db).prune(Date.now())])
+  },
 } satisfies ExportedHandler<Environment>

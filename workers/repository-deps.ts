@@ -2,9 +2,11 @@ import type { Identity } from '../atproto/identity/identity.ts'
 import type { RepoRecord } from '../atproto/records/record-types.ts'
 import { tids } from '../durable-objects/tids.ts'
 import { ALL_REFS } from '../git/refs/ref-selection.ts'
+import { TokenStore } from '../storage/access/token-store.ts'
 import type { DirectoryEntry } from '../storage/directory/repository-directory.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
-import { requireAccount } from './git/basic-auth.ts'
+import { authenticateAccount, authenticateOwner } from './auth/authenticate.ts'
+import { requireRight } from './auth/caller.ts'
 import { HttpError } from './http/http-error.ts'
 import type { RepositoryReference } from './repository-access.ts'
 import type { Located, RequestContext } from './request-context.ts'
@@ -20,6 +22,8 @@ export function repositoryDeps(context: RequestContext): XrpcDeps {
     },
     list: (actor) => list(context, actor),
     create: (request, repository) => create(context, request, repository),
+    requireOwner: (request, nsid) => authenticateOwner(context, request, nsid),
+    tokens: new TokenStore(context.db),
   }
 }
 
@@ -47,8 +51,9 @@ async function list(context: RequestContext, actor: string): Promise<KnownReposi
 }
 
 async function create(context: RequestContext, request: Request, wanted: NewRepository): Promise<KnownRepository> {
-  const identity = await requireAccount(context, request)
-  const { did, pds } = identity
+  const { owner, caller } = await authenticateAccount(context, request, 'dev.skein.repo.create')
+  requireRight(caller, 'branch', { rkey: null, ref: null })
+  const { did, pds } = owner
   const rkey = tids.next()
   const record: RepoRecord = { ...wanted, objectFormat: 'sha1', createdAt: new Date().toISOString() }
   const answer = await context
@@ -58,13 +63,16 @@ async function create(context: RequestContext, request: Request, wanted: NewRepo
     throw new HttpError(409, 'RepositoryExists', `the account has a repository named '${wanted.name}' already`)
   }
   const failure = answer.ok ? answer.result.failure : answer
+  if (!answer.ok && (answer.reason === 'signed-out' || answer.reason === 'refused')) {
+    throw new HttpError(403, 'Refused', answer.message)
+  }
   if (failure !== null) {
     throw new HttpError(503, 'UpstreamUnavailable', failure.message, {
       'Retry-After': `${failure.retryAfterSeconds ?? 10}`,
     })
   }
   await context.noteRepository(did, { rkey, record })
-  return known(identity, { rkey, record })
+  return known(owner, { rkey, record })
 }
 
 function known({ did, handle }: Identity, { rkey, record }: DirectoryEntry): KnownRepository {

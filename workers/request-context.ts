@@ -1,5 +1,6 @@
-import { drizzle } from 'drizzle-orm/d1'
+import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { findRepositories } from '../atproto/account/find-repositories.ts'
+import type { SigningKey } from '../atproto/identity/did-document.ts'
 import type { Identity } from '../atproto/identity/identity.ts'
 import { IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from '../atproto/identity/identity.ts'
 import { MemoryIdentityCache } from '../atproto/identity/identity-cache.ts'
@@ -41,6 +42,7 @@ export interface Located {
 /** What one request needs to find accounts and repositories. */
 export class RequestContext {
   readonly environment: Environment
+  readonly db: DrizzleD1Database
   readonly #execution: ExecutionContext
   readonly #identities: IdentityResolver
   readonly #directory: RepositoryDirectory
@@ -50,15 +52,15 @@ export class RequestContext {
   constructor(environment: Environment, execution: ExecutionContext) {
     this.environment = environment
     this.#execution = execution
-    const db = drizzle(environment.DB)
+    this.db = drizzle(environment.DB)
     const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
-    this.#directory = new RepositoryDirectory(db, listedNames)
+    this.#directory = new RepositoryDirectory(this.db, listedNames)
     this.#identities = new IdentityResolver({
       fetch: createGuardedFetch({ allowPrivateHosts }),
       plcUrl,
       dnsUrl,
       allowPrivateHosts,
-      cache: new D1IdentityCache(db, identities),
+      cache: new D1IdentityCache(this.db, identities),
       ...(handleResolverUrl === null ? {} : { handleResolverUrl }),
     })
   }
@@ -93,6 +95,11 @@ export class RequestContext {
     const resolved = this.#resolved.get(actor) ?? this.#resolve(actor)
     this.#resolved.set(actor, resolved)
     return resolved
+  }
+
+  /** As `IdentityResolver.readSigningKey`: read anew each time. */
+  readSigningKey(did: string): Promise<SigningKey | null> {
+    return this.#identities.readSigningKey(did)
   }
 
   async #resolve(actor: string): Promise<Identity> {

@@ -1,4 +1,5 @@
 import { type IRequestStrict, Router } from 'itty-router'
+import { edgeDocument } from './auth/edge-did.ts'
 import { filesRouter } from './files/router.ts'
 import { gitRouter } from './git/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
@@ -13,6 +14,7 @@ router
   .get('/', textPage(home))
   .head('/', textPage(home))
   .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
+  .get('/.well-known/did.json', (_, context) => edgeDocument(context.environment))
   .all('/:actor/:repository/info/refs', gitRouter.fetch)
   .all('/:actor/:repository/git-upload-pack', gitRouter.fetch)
   .all('/:actor/:repository/git-receive-pack', gitRouter.fetch)

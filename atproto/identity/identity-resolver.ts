@@ -1,4 +1,5 @@
 import { createGuardedFetch, type GuardedFetch } from '../network/guarded-fetch.ts'
+import type { SigningKey } from './did-document.ts'
 import { type Identity, IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from './identity.ts'
 import { type IdentityCache, MemoryIdentityCache } from './identity-cache.ts'
 import { resolveDid } from './resolve-did.ts'
@@ -64,6 +65,15 @@ export class IdentityResolver {
     const { identity, ttl } = isDid ? await this.#resolveDid(actor) : await this.#resolveHandle(key)
     await this.#cache.put(key, identity, ttl)
     return identity
+  }
+
+  /**
+   * The key that an account's signatures are checked by, as its DID document has it now; null if it names none.
+   *
+   * @throws {@link InvalidActorError}, {@link IdentityNotFoundError}, {@link IdentityUnavailableError}
+   */
+  async readSigningKey(did: string): Promise<SigningKey | null> {
+    return (await resolveDid(did, this.#options)).signingKey
   }
 
   async #resolveHandle(handle: string): Promise<{ identity: Identity; ttl: number }> {

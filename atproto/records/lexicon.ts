@@ -1,4 +1,5 @@
 import { jsonToLex, type LexiconDoc, Lexicons, ValidationError } from '@atproto/lexicon'
+import collaborator from '../../lexicons/dev/skein/collaborator.json' with { type: 'json' }
 import pack from '../../lexicons/dev/skein/pack.json' with { type: 'json' }
 import ref from '../../lexicons/dev/skein/ref.json' with { type: 'json' }
 import refs from '../../lexicons/dev/skein/refs.json' with { type: 'json' }
@@ -6,7 +7,9 @@ import repo from '../../lexicons/dev/skein/repo.json' with { type: 'json' }
 import { InvalidRecordError } from './record-error.ts'
 
 // Lexicons changes what it is given: hence the clones.
-const lexicons = new Lexicons([repo, pack, ref, refs].map((document) => structuredClone(document) as LexiconDoc))
+const lexicons = new Lexicons(
+  [repo, pack, ref, refs, collaborator].map((document) => structuredClone(document) as LexiconDoc),
+)
 
 /**
  * Checks the JSON of one record against its lexicon.

@@ -11,6 +11,8 @@ export type CheckedCommand =
 export interface CheckOptions {
   /** All or none: one bad command refuses the others too. */
   readonly atomic: boolean
+  /** Why the pusher may not move a ref so, in words; null: they may. Default: they may do everything. */
+  readonly refuse?: (move: { readonly name: string; readonly old: Oid; readonly new: Oid }) => string | null
 }
 
 /** Bytes of a ref's name, at most: what a `dev.skein.ref` record holds. */
@@ -22,7 +24,7 @@ export const ATOMIC_FAILURE = 'atomic push failed'
 
 /**
  * Judges the commands of a push by what can be said without its objects: names, duplicates, names that stand in each
- * other's way, and whether the old ids are those of the refs. The answers are in the commands' order.
+ * other's way, whether the pusher may, and whether the old ids are those of the refs. The answers are in the commands' order.
  *
  * Whoever moves the refs must compare the old ids again as it does so.
  *
@@ -36,7 +38,7 @@ export function checkCommands(
   const seen = new Set<string>()
   const checked = commands.map((command): CheckedCommand => {
     const name = decodeName(command.name)
-    const reason = name.text === null ? 'ref name is not UTF-8' : refusal(command, name.text, refs, seen)
+    const reason = name.text === null ? 'ref name is not UTF-8' : refusal(command, name.text, refs, seen, options)
     if (name.text !== null) seen.add(name.text)
     return reason === null
       ? { ok: true, name: name.shown, old: command.old, new: command.new }
@@ -52,11 +54,14 @@ function refusal(
   name: string,
   refs: ReadonlyMap<string, Oid>,
   seen: ReadonlySet<string>,
+  { refuse }: CheckOptions,
 ): string | null {
   const isDeletion = command.new === ZERO_OID
   if (command.name.length > REF_NAME_LIMIT) return `ref name is longer than ${REF_NAME_LIMIT} bytes`
   if (!isPushableRef(name, { forDeletion: isDeletion })) return 'funny refname'
   if (seen.has(name)) return 'multiple updates for one ref'
+  const refused = refuse?.({ name, old: command.old, new: command.new }) ?? null
+  if (refused !== null) return refused
   const target = refs.get(name) ?? ZERO_OID
   // Deleting what is not there is a success: that is what the client wants.
   if (isDeletion && target === ZERO_OID) return null

@@ -2,6 +2,7 @@ import { and, asc, eq, lt, notInArray, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import { CLOCK_SKEW, tidFromTime } from '../../atproto/records/tid.ts'
+import { inParts } from '../d1-rows.ts'
 import { type ListedName, ListedNames } from './listed-names.ts'
 import { listings, repositories } from './tables.ts'
 
@@ -128,27 +129,6 @@ export class RepositoryDirectory {
       .onConflictDoUpdate({ target: [repositories.did, repositories.rkey], set: row })
     this.#atHand.forget(did)
   }
-}
-
-/** D1 takes values of 2 MB; this is in UTF-16 units, of which one may be three bytes. */
-const PARAMETER_LENGTH = 500_000
-
-/** JSON arrays of rows, none of them too large for a parameter unless one row is. */
-function inParts(rows: readonly unknown[]): string[] {
-  const parts: string[] = []
-  let part: string[] = []
-  let length = 0
-  for (const row of rows.map((row) => JSON.stringify(row))) {
-    if (length + row.length > PARAMETER_LENGTH && part.length > 0) {
-      parts.push(`[${part.join()}]`)
-      part = []
-      length = 0
-    }
-    part.push(row)
-    length += row.length + 1
-  }
-  if (part.length > 0) parts.push(`[${part.join()}]`)
-  return parts
 }
 
 /** The record was checked before it was stored. */

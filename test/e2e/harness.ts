@@ -9,7 +9,7 @@ import {
   type PdsRequest,
   startAtmosphere,
 } from '../../dev/atmosphere.ts'
-import { type Edge, startEdge } from '../../dev/edge.ts'
+import { type Edge, LOCAL_EDGE_DID, startEdge } from '../../dev/edge.ts'
 import { Git } from '../../dev/git.ts'
 import { WorkingCopy } from './working-copy.ts'
 
@@ -38,6 +38,12 @@ export interface World {
   records(account: Account, collection: string): Promise<{ uri: string; value: Record<string, unknown> }[]>
   /** Writes a record by the account's own session, past the edge. */
   createRecord(account: Account, collection: string, rkey: string, record: object): Promise<void>
+  /** A service-auth JWT of the account for the local edge, from its PDS. */
+  serviceAuth(
+    account: Account,
+    lxm: string,
+    parameters?: { readonly aud?: string; readonly exp?: string },
+  ): Promise<string>
   /** Deletes a record of the account, by its AT URI, past the edge. */
   deleteRecord(account: Account, uri: string): Promise<void>
 }
@@ -79,8 +85,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   const git = new Git(home)
   const directory = () => mkdtemp(join(root, 'work-'))
-  const get = async (nsid: string, parameters: Record<string, string>) => {
-    const response = await fetch(`${pdsUrl}/xrpc/${nsid}?${new URLSearchParams(parameters)}`)
+  const get = async (nsid: string, parameters: Record<string, string>, token?: string) => {
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const response = await fetch(`${pdsUrl}/xrpc/${nsid}?${new URLSearchParams(parameters)}`, { headers })
     if (!response.ok) throw new Error(`${nsid}: ${response.status} ${await response.text()}`)
     return response.json()
   }
@@ -134,6 +141,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     createRecord: (account, collection, rkey, record) =>
       post(account, 'com.atproto.repo.createRecord', { collection, rkey, record: { $type: collection, ...record } }),
+    async serviceAuth({ accessJwt }, lxm, parameters) {
+      const query = { aud: LOCAL_EDGE_DID, lxm, ...parameters }
+      return ((await get('com.atproto.server.getServiceAuth', query, accessJwt)) as { token: string }).token
+    },
     deleteRecord: (account, uri) => {
       const [collection, rkey] = uri.split('/').slice(-2)
       return post(account, 'com.atproto.repo.deleteRecord', { collection, rkey })

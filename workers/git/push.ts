@@ -21,7 +21,9 @@ import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { withGraphs } from '../../storage/packs/open-packs.ts'
 import type { RequestContext } from '../request-context.ts'
+import { auditPush } from './push-audit.ts'
 import { refuseAll, reportLanding } from './push-report.ts'
+import { refuseForced, refuseMove } from './push-rights.ts'
 import type { PushTarget } from './push-target.ts'
 import { planMoves } from './ref-moves.ts'
 
@@ -89,9 +91,18 @@ export class Push {
     return { checked: this.#checkBy(current), manifest: current }
   }
 
+  /** Of a repository that exists. */
+  get #rkey(): string | null {
+    return this.#target.entry?.rkey ?? null
+  }
+
   #checkBy(manifest: Manifest | null): CheckedCommand[] {
     const refs = new Map(manifest?.refs.map(({ name, target }) => [name, target]))
-    return checkCommands(this.#request.commands, refs, { atomic: this.#isAtomic })
+    const { caller } = this.#target
+    return checkCommands(this.#request.commands, refs, {
+      atomic: this.#isAtomic,
+      refuse: (move) => refuseMove(caller, this.#rkey, move),
+    })
   }
 
   #takePack(
@@ -131,6 +142,7 @@ export class Push {
     const result = await landInAccount(this.#context.landingDeps(this.#mirror), landing, pack)
     if (pack === null) await taken?.discard()
     if (result.repository === 'created') this.#tell(`Created at://${landing.did}/${REPO_COLLECTION}/${landing.repo}\n`)
+    await auditPush(this.#context, this.#target.caller, landing, result)
     return reportLanding(commands, result)
   }
 
@@ -144,7 +156,8 @@ export class Push {
     const type = graph.typeOf(command.new)
     if (type === null) return refuse(MISSING_OBJECTS)
     if (type !== COMMIT && command.name.startsWith('refs/heads/')) return refuse('a branch must point at a commit')
-    return command
+    const forced = refuseForced(this.#target.caller, this.#rkey, command, graph)
+    return forced === null ? command : refuse(forced)
   }
 
   async #writerView(commands: readonly CheckedCommand[]) {

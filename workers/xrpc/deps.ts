@@ -1,4 +1,5 @@
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
+import type { TokenStore } from '../../storage/access/token-store.ts'
 import type { RepositoryDeps, RepositoryReference } from '../repository-access.ts'
 
 export interface Account {
@@ -23,9 +24,18 @@ export interface XrpcDeps extends RepositoryDeps {
   /** The repositories of an account, by record key; null if there is no such account. */
   list(actor: string): Promise<readonly KnownRepository[] | null>
   /**
-   * Creates a repository in the account whose Basic credentials the request carries.
+   * Creates a repository in the account whose credentials the request carries.
    *
-   * @throws {@link HttpError} 401 for none or wrong credentials, 409 if the name is taken, 429 and 503
+   * @throws {@link HttpError} 401 for none or wrong credentials, 403 for a token that may not, 409 if the name is taken,
+   * 429 and 503
    */
   create(request: Request, repository: NewRepository): Promise<KnownRepository>
+  /**
+   * The account whose owner makes the request.
+   *
+   * @param nsid the method that is called
+   * @throws {@link HttpError} 401 for none or wrong credentials, 403 for a token's, 429 and 503
+   */
+  requireOwner(request: Request, nsid: string): Promise<Account>
+  readonly tokens: Pick<TokenStore, 'create' | 'list' | 'revoke'>
 }

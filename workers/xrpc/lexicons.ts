@@ -9,11 +9,17 @@ import create from '../../lexicons/dev/skein/repo/create.json' with { type: 'jso
 import repoDefs from '../../lexicons/dev/skein/repo/defs.json' with { type: 'json' }
 import get from '../../lexicons/dev/skein/repo/get.json' with { type: 'json' }
 import list from '../../lexicons/dev/skein/repo/list.json' with { type: 'json' }
+import createToken from '../../lexicons/dev/skein/token/create.json' with { type: 'json' }
+import tokenDefs from '../../lexicons/dev/skein/token/defs.json' with { type: 'json' }
+import listTokens from '../../lexicons/dev/skein/token/list.json' with { type: 'json' }
+import revokeToken from '../../lexicons/dev/skein/token/revoke.json' with { type: 'json' }
 
 /** The lexicons of the methods that are served here. */
 export const lexicons = new Lexicons(
-  [gitDefs, getBlob, getCommit, getTree, listCommits, listRefs, repoDefs, create, get, list].map(
+  [
+    ...[gitDefs, getBlob, getCommit, getTree, listCommits, listRefs],
+    ...[repoDefs, create, get, list],
+    ...[tokenDefs, createToken, listTokens, revokeToken],
     // Lexicons fills in its documents, and imported JSON is shared.
-    (document) => structuredClone(document) as LexiconDoc,
-  ),
+  ].map((document) => structuredClone(document) as LexiconDoc),
 )

@@ -4,6 +4,7 @@ import { HttpError, invalidRequest } from '../http/http-error.ts'
 import { percentDecodeText } from '../http/percent.ts'
 import type { XrpcCall } from './call.ts'
 import { createRepository } from './create-repository.ts'
+import { createToken } from './create-token.ts'
 import type { XrpcDeps } from './deps.ts'
 import { getBlob } from './get-blob.ts'
 import { getCommit } from './get-commit.ts'
@@ -12,7 +13,9 @@ import { getTree } from './get-tree.ts'
 import { listCommits } from './list-commits.ts'
 import { listRefs } from './list-refs.ts'
 import { listRepositories } from './list-repositories.ts'
+import { listTokens } from './list-tokens.ts'
 import { checkInput, readParams } from './params.ts'
+import { revokeToken } from './revoke-token.ts'
 
 interface Method {
   readonly kind: 'query' | 'procedure'
@@ -37,6 +40,9 @@ const METHODS = new Map<string, Method>([
   ['dev.skein.git.getBlob', query(getBlob)],
   ['dev.skein.git.getCommit', query(getCommit)],
   ['dev.skein.git.listCommits', query(listCommits)],
+  ['dev.skein.token.create', procedure(createToken)],
+  ['dev.skein.token.list', query(listTokens)],
+  ['dev.skein.token.revoke', procedure(revokeToken)],
 ])
 
 /** Methods by XRPC. `fetch` answers null where the URL is no method's. */

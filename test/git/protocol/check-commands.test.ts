@@ -126,4 +126,26 @@ describe('checkCommands', () => {
       ),
     ).toEqual([ATOMIC_FAILURE, 'funny refname'])
   })
+
+  it('refuses what the pusher may not do, after its name and before its old id', () => {
+    const encode = (text: string) => new TextEncoder().encode(text)
+    const asked: unknown[] = []
+    const commands = [
+      { old: oid(7), new: oid(9), name: encode('refs/heads/main') },
+      { old: ZERO, new: oid(9), name: encode('bad..name') },
+      { old: ZERO, new: oid(9), name: encode('refs/heads/new') },
+    ]
+    const refuse = (move: { name: string }) => {
+      asked.push(move)
+      return move.name === 'refs/heads/main' ? 'not you' : null
+    }
+    const reasons = (atomic: boolean) =>
+      checkCommands(commands, refs, { atomic, refuse }).map((command) => (command.ok ? 'ok' : command.reason))
+    expect(reasons(false)).toEqual(['not you', 'funny refname', 'ok'])
+    expect(asked).toEqual([
+      { old: oid(7), new: oid(9), name: 'refs/heads/main' },
+      { old: ZERO, new: oid(9), name: 'refs/heads/new' },
+    ])
+    expect(reasons(true)).toEqual(['not you', 'funny refname', ATOMIC_FAILURE])
+  })
 })

@@ -1,0 +1,34 @@
+import type { Grant } from '../../atproto/access/grant.ts'
+import type { Identity } from '../../atproto/identity/identity.ts'
+import { decodeCollaboratorRecord } from '../../atproto/records/collaborator-record.ts'
+import { COLLABORATOR_COLLECTION } from '../../atproto/records/collections.ts'
+import { InvalidRecordError } from '../../atproto/records/record-error.ts'
+import { log } from '../../durable-objects/log.ts'
+import { createPdsClient } from '../../durable-objects/pds-clients.ts'
+import type { RequestContext } from '../request-context.ts'
+
+/** A DID that can be a record key: all of did:plc, and did:web without a port. */
+const RECORD_KEY = /^[A-Za-z0-9.:_~-]{1,512}$/
+
+/**
+ * What the owner of an account lets another account do; null: nothing. The record is read from the owner's PDS each
+ * time, which is one request, so that what the owner takes back is gone with the next call.
+ *
+ * @throws faults of the PDS
+ */
+export async function readCollaboration(
+  { environment }: RequestContext,
+  owner: Identity,
+  did: string,
+): Promise<Grant | null> {
+  if (!RECORD_KEY.test(did)) return null
+  const record = await createPdsClient(environment, owner.pds).getRecord(owner.did, COLLABORATOR_COLLECTION, did)
+  if (record === null) return null
+  try {
+    return decodeCollaboratorRecord(did, record.value)
+  } catch (error) {
+    if (!(error instanceof InvalidRecordError)) throw error
+    log('record-skipped', { uri: record.uri, reason: error.message })
+    return null
+  }
+}
