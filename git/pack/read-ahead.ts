@@ -13,8 +13,8 @@ export interface Span {
 }
 
 /**
- * A part of a file. The bytes may be shared with others: they must not be changed. They are there until the second part
- * after it is taken.
+ * A part of a file. The bytes may be shared with others: they must not be changed. They are there until the next part is
+ * taken.
  */
 export interface FilePart {
   readonly offset: number

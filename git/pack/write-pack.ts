@@ -41,8 +41,7 @@ export interface WrittenPack {
   readonly verbatim: boolean
   /**
    * The pack, in chunks of about a megabyte, each made when it is asked for. They may be views of what others use as
-   * well: they must not be changed or transferred. One is there until the one after the next is asked for. Can be read
-   * once.
+   * well: they must not be changed or transferred. One is there until the next is asked for. Can be read once.
    */
   chunks(): AsyncGenerator<Uint8Array, void, undefined>
 }
@@ -141,6 +140,7 @@ export class PackWriter {
     return this.#sink.position
   }
 
+  /** The pack; its chunks as those of {@link WrittenPack.chunks}. */
   async *write(objects: number): AsyncGenerator<Uint8Array, void, undefined> {
     this.#options.memory?.enter(this)
     this.#sink.header(objects)
@@ -256,6 +256,7 @@ export class PackWriter {
     this.#options.memory?.check()
     this.#options.onProgress?.(this.#objects, this.#sink.position)
     yield* chunks
+    this.#sink.recycle(chunks)
   }
 }
 

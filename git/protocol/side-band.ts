@@ -21,16 +21,13 @@ export function sideBand(band: Band, data: Uint8Array | string, limit = SIDE_BAN
   return frame(new Uint8Array(framedLength(bytes.length, limit)), band, bytes, limit)
 }
 
-/** Buffers of a {@link DataFramer}: one is written, one waits behind it, one is filled. */
-const FRAMES_IN_USE = 3
-
 /**
- * Frames a pack chunk by chunk, in buffers that it uses again: a pack of any size leaves nothing behind to collect.
- * A frame stays as it is until the third after it is asked for. So a stream may have one waiting while another is written.
+ * Frames a pack chunk by chunk, in a buffer that it uses again: a pack of any size leaves nothing behind to collect. A
+ * frame is there until the next is asked for.
  */
 export class DataFramer {
   readonly #limit: number
-  readonly #frames: Uint8Array[] = []
+  #buffer = new Uint8Array(0)
 
   /** @param limit data bytes in one packet */
   constructor(limit: number) {
@@ -39,10 +36,8 @@ export class DataFramer {
 
   frame(data: Uint8Array): Uint8Array {
     const length = framedLength(data.length, this.#limit)
-    const oldest = this.#frames.length === FRAMES_IN_USE ? this.#frames.shift()! : null
-    const buffer = oldest !== null && oldest.length >= length ? oldest : new Uint8Array(length)
-    this.#frames.push(buffer)
-    return frame(buffer.subarray(0, length), BAND_DATA, data, this.#limit)
+    if (this.#buffer.length < length) this.#buffer = new Uint8Array(length)
+    return frame(this.#buffer.subarray(0, length), BAND_DATA, data, this.#limit)
   }
 }
 

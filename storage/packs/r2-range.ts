@@ -4,8 +4,6 @@ import type { PackReader } from './pack-reader.ts'
 
 /** Small reads are served from blocks of this size: neighbours in a pack are mostly read together. */
 const BLOCK_BYTES = 128 * 1024
-/** The last pieces of a span that may still be read when another is asked for ({@link ByteRange.pieces}). */
-const PIECES_IN_USE = 2
 /** Blocks kept for each open pack. */
 const BLOCK_CACHE_BYTES = 4 * 1024 * 1024
 
@@ -83,7 +81,8 @@ export class R2Range implements ByteRange {
 
   /**
    * One request, however long the span is. One that breaks off is made again from where it broke: a slow client can
-   * keep it open for minutes.
+   * keep it open for minutes. Two buffers are used in turn, and what was given from one is gone (its length is 0) once it
+   * is filled again.
    */
   async *pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
     assertRange(this, offset, length)
@@ -93,17 +92,20 @@ export class R2Range implements ByteRange {
     }
     const end = offset + length
     let at = offset
-    const given: Uint8Array[] = []
+    let latest: ArrayBuffer | null = null
+    let spare: ArrayBuffer | null = null
     while (at < end) {
       const openedAt = at
       const reader = (await this.#open(at, end - at)).getReader({ mode: 'byob' })
       try {
         while (at < end) {
-          const piece = await readPiece(reader, Math.min(pieceBytes, end - at))
+          const buffer: ArrayBuffer = spare ?? new ArrayBuffer(pieceBytes)
+          spare = null
+          const piece = await readPiece(reader, buffer, Math.min(pieceBytes, end - at))
           at += piece.length
-          given.push(piece)
+          spare = latest
+          latest = piece.buffer
           yield piece
-          if (given.length > PIECES_IN_USE) free(given.shift()!)
         }
       } catch (error) {
         if (at === openedAt) throw error
@@ -171,14 +173,13 @@ export class R2Range implements ByteRange {
   }
 }
 
-/** Gives memory back at once. A collector comes only after some 64 MiB of buffers that nobody needs. */
-function free(piece: Uint8Array): void {
-  const { buffer } = piece
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
-}
-
-async function readPiece(reader: ReadableStreamBYOBReader, length: number): Promise<Uint8Array> {
-  const { value } = await reader.readAtLeast(length, new Uint8Array(length))
+/** Reads `length` bytes into a buffer, which is the piece's from then on. */
+async function readPiece(
+  reader: ReadableStreamBYOBReader,
+  buffer: ArrayBuffer,
+  length: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { value } = await reader.readAtLeast(length, new Uint8Array(buffer, 0, length))
   if (value?.length !== length) throw new Error(`R2 gave ${value?.length ?? 0} bytes of ${length}`)
   return value
 }

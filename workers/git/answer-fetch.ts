@@ -21,7 +21,8 @@ import { FLUSH_PACKET } from './git-request.ts'
 import { withProgress } from './progress.ts'
 
 /**
- * Answers one round: its head, and the pack where it is time. Errors travel in the answer.
+ * Answers one round: its head, and the pack where it is time. Errors travel in the answer. Buffers are used again: a
+ * chunk is there until the next is asked for.
  *
  * @param keep what is done with an answer that has no error in it; default nothing
  */

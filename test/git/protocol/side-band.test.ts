@@ -44,14 +44,13 @@ it('prefers the larger packets', () => {
   expect(sideBandLimit(new Set())).toBeNull()
 })
 
-it('frames chunks in buffers that it uses again once three more are asked for', () => {
+it('frames chunks in a buffer that it uses again', () => {
   const framer = new DataFramer(SIDE_BAND_DATA)
   const chunks = [3000, 10, 2500, 3000, 5000, 1, 0, 40].map((length, i) => new Uint8Array(length).fill(i + 1))
-  const frames: Uint8Array[] = []
-  for (const [i, chunk] of chunks.entries()) {
-    frames.push(framer.frame(chunk))
-    for (let k = Math.max(0, i - 2); k <= i; k++)
-      expect(frames[k]).toEqual(sideBand(BAND_DATA, chunks[k]!, SIDE_BAND_DATA))
-  }
-  expect(frames[3]!.buffer).toBe(frames[0]!.buffer)
+  const buffers = chunks.map((chunk) => {
+    const framed = framer.frame(chunk)
+    expect(framed).toEqual(sideBand(BAND_DATA, chunk, SIDE_BAND_DATA))
+    return framed.buffer
+  })
+  expect(new Set(buffers).size).toBe(2)
 })
