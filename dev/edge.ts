@@ -19,6 +19,8 @@ export interface Edge {
   database(): Promise<D1Database>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
+  /** One of the Worker's Durable Objects, to be called from here; another one after `restart` and `wipe`. */
+  object<T extends Rpc.DurableObjectBranded>(binding: string, name: string): Promise<DurableObjectStub<T>>
   /** Where the Worker beside listens; another place after `restart` and `wipe`. @throws where there is none */
   besideUrl(): Promise<string>
   close(): Promise<void>
@@ -84,6 +86,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
     database: () => miniflare.getD1Database('DB') as Promise<unknown> as Promise<D1Database>,
     pid: () => workerdPid(port),
+    async object<T extends Rpc.DurableObjectBranded>(binding: string, name: string) {
+      const namespace = await miniflare.getDurableObjectNamespace(binding)
+      return namespace.get(namespace.idFromName(name)) as unknown as DurableObjectStub<T>
+    },
     besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
     close: () => miniflare.dispose(),
   }

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -75,10 +75,11 @@ async function main(): Promise<void> {
   for (const account of ACCOUNTS) accounts.push(await atmosphere.createAccount(account))
   const [alice] = accounts as [Account]
   if (!(await hasDemo(atmosphere, alice))) await pushDemo(edge, alice, join(directory, 'demo'))
+  const token = await demoToken(edge, alice, join(directory, 'token.json'))
 
   const stopAsked = nextSignal()
-  if (options.json) console.log(readyLine(edge, atmosphere, accounts))
-  else console.log(welcome(edge, atmosphere, accounts, options))
+  const ready = { edge, atmosphere, accounts, token }
+  console.log(options.json ? readyLine(ready) : welcome(ready, options))
   await stopAsked
   say('\nStopping …')
 }
@@ -153,16 +154,56 @@ function withPassword(edge: Edge, { handle, password }: Account, repository: str
   return `${edge.url.replace('//', `//${handle}:${password}@`)}/${handle}/${repository}`
 }
 
-function readyLine(edge: Edge, atmosphere: Atmosphere, accounts: readonly Account[]): string {
+/** A token for the gateway that may do all that its owner may: the kept one, as long as it is good, or a new one. */
+async function demoToken(edge: Edge, alice: Account, path: string): Promise<string> {
+  if (existsSync(path)) {
+    const kept = JSON.parse(await readFile(path, 'utf8')) as IssuedToken
+    if (Date.parse(kept.expiresAt) > Date.now()) return kept.token
+  }
+  const issued = await createToken(edge, alice)
+  await writeFile(path, JSON.stringify(issued), { mode: 0o600 })
+  return issued.token
+}
+
+/** The answer of `dev.skein.token.create`, as far as it is needed. */
+interface IssuedToken {
+  readonly token: string
+  readonly expiresAt: string
+}
+
+async function createToken(edge: Edge, { handle, password }: Account): Promise<IssuedToken> {
+  const response = await fetch(`${edge.url}/xrpc/dev.skein.token.create`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${Buffer.from(`${handle}:${password}`).toString('base64')}`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ label: 'npm start', rights: ['read', 'commit', 'branch', 'merge'] }),
+  })
+  if (!response.ok) throw new Error(`no token for ${handle}: ${await response.text()}`)
+  return (await response.json()) as IssuedToken
+}
+
+/** All that was started, and how to get at it. */
+interface Ready {
+  readonly edge: Edge
+  readonly atmosphere: Atmosphere
+  readonly accounts: readonly Account[]
+  /** Of the first account. */
+  readonly token: string
+}
+
+function readyLine({ edge, atmosphere, accounts, token }: Ready): string {
   return JSON.stringify({
     edge: edge.url,
     pds: atmosphere.pdsUrl,
     plc: atmosphere.plcUrl,
     accounts: accounts.map(({ handle, did, password }) => ({ handle, did, password })),
+    token,
   })
 }
 
-function welcome(edge: Edge, atmosphere: Atmosphere, accounts: readonly Account[], options: Options): string {
+function welcome({ edge, atmosphere, accounts, token }: Ready, options: Options): string {
   const [alice] = accounts as [Account]
   const rows = accounts.map(
     ({ handle, password, did }) => `  ${handle.padEnd(12)} password ${password.padEnd(14)} ${did}`,
@@ -187,8 +228,22 @@ or push a repository of yours; the push creates it:
 
   git push ${withPassword(edge, alice, 'mine')} HEAD
 
+or commit without git, as agents do, by a token (docs/gateway.md):
+
+  curl -sS -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${firstCommit(alice)}' ${edge.url}/xrpc/dev.skein.gateway.commit
+
 ${options.keep === null ? 'Nothing is kept: --keep DIR keeps it.' : `All state is kept in ${options.keep}.`} Ctrl-C stops everything.
 `
+}
+
+/** What the command that is printed hands in: pasted twice, it says that there is nothing to commit. */
+function firstCommit({ handle }: Account): string {
+  return JSON.stringify({
+    repo: `${handle}/${DEMO}`,
+    branch: 'main',
+    message: 'Hello from the gateway',
+    changes: [{ path: 'hello.txt', content: 'Hello, Atmosphere\n' }],
+  })
 }
 
 /**

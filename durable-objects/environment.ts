@@ -1,5 +1,6 @@
 import { isSupportedDid } from '../atproto/identity/syntax.ts'
 import type { AccountWriter } from './account-writer/account-writer.ts'
+import type { BranchQueue } from './branch-queue/branch-queue.ts'
 import type { Repository } from './repository/repository.ts'
 
 /** The bindings and settings of wrangler.toml, as the runtime hands them over. */
@@ -10,6 +11,7 @@ export interface Environment {
   readonly DB: D1Database
   readonly REPOSITORY: DurableObjectNamespace<Repository>
   readonly ACCOUNT_WRITER: DurableObjectNamespace<AccountWriter>
+  readonly BRANCH_QUEUE: DurableObjectNamespace<BranchQueue>
   /** Counts the requests of each token. */
   readonly CALL_LIMIT: RateLimit
   /** Secret, 32 bytes in base64: encrypts kept sessions. */

@@ -1,4 +1,6 @@
 import type { AccountWriter } from './account-writer/account-writer.ts'
+import type { BranchAddress } from './branch-queue/answers.ts'
+import type { BranchQueue } from './branch-queue/branch-queue.ts'
 import type { Environment } from './environment.ts'
 import type { Repository } from './repository/repository.ts'
 
@@ -17,4 +19,12 @@ export function repositoryOf(
   rkey: string,
 ): DurableObjectStub<Repository> {
   return REPOSITORY.get(REPOSITORY.idFromName(`${did}/${rkey}`))
+}
+
+/** The object that lands what is handed in for a branch. */
+export function branchQueueOf(
+  { BRANCH_QUEUE }: Pick<Environment, 'BRANCH_QUEUE'>,
+  { did, rkey, ref }: Pick<BranchAddress, 'did' | 'rkey' | 'ref'>,
+): DurableObjectStub<BranchQueue> {
+  return BRANCH_QUEUE.get(BRANCH_QUEUE.idFromName(`${did}/${rkey}/${ref}`))
 }

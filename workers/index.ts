@@ -6,6 +6,7 @@ import { RequestContext } from './request-context.ts'
 import { router } from './router.ts'
 
 export { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
+export { BranchQueue } from '../durable-objects/branch-queue/branch-queue.ts'
 export { Repository } from '../durable-objects/repository/repository.ts'
 
 export default {

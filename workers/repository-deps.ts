@@ -7,9 +7,11 @@ import type { DirectoryEntry } from '../storage/directory/repository-directory.t
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { authenticateAccount, authenticateOwner } from './auth/authenticate.ts'
 import { requireRight } from './auth/caller.ts'
+import { wireGateway } from './gateway/wire-gateway.ts'
 import { HttpError } from './http/http-error.ts'
+import { locateRepository, orNull } from './locate-repository.ts'
 import type { RepositoryReference } from './repository-access.ts'
-import type { Located, RequestContext } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 import type { KnownRepository, NewRepository, XrpcDeps } from './xrpc/deps.ts'
 
 /** How handlers that read files and records get at repositories. */
@@ -17,30 +19,22 @@ export function repositoryDeps(context: RequestContext): XrpcDeps {
   return {
     open: (reference) => open(context, reference),
     find: async (reference) => {
-      const located = await locate(context, reference)
+      const located = await locateRepository(context, reference)
       return located && known(located.identity, located.entry)
     },
     list: (actor) => list(context, actor),
     create: (request, repository) => create(context, request, repository),
     requireOwner: (request, nsid) => authenticateOwner(context, request, nsid),
     tokens: new TokenStore(context.db),
+    gateway: wireGateway(context),
   }
 }
 
 async function open(context: RequestContext, reference: RepositoryReference): Promise<RepositoryView | null> {
-  const located = await locate(context, reference)
+  const located = await locateRepository(context, reference)
   if (located === null) return null
   const mirror = context.mirror(located.identity, located.entry.rkey)
   return mirror.view(await mirror.completeManifest(ALL_REFS))
-}
-
-async function locate(context: RequestContext, reference: RepositoryReference): Promise<Located | null> {
-  return orNull(async () => {
-    if ('name' in reference) return context.locate(reference.actor, reference.name.replace(/\.git$/, ''))
-    const identity = await context.resolveActor(reference.did)
-    const entry = await context.getRepository(identity, reference.rkey)
-    return entry && { identity, entry }
-  })
 }
 
 async function list(context: RequestContext, actor: string): Promise<KnownRepository[] | null> {
@@ -77,13 +71,4 @@ async function create(context: RequestContext, request: Request, wanted: NewRepo
 
 function known({ did, handle }: Identity, { rkey, record }: DirectoryEntry): KnownRepository {
   return { account: { did, handle }, rkey, record }
-}
-
-async function orNull<T>(find: () => Promise<T | null>): Promise<T | null> {
-  try {
-    return await find()
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 404) return null
-    throw error
-  }
 }

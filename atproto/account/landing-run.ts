@@ -154,9 +154,9 @@ export class LandingRun {
   fail(
     message: string,
     retryAfterSeconds: number | null,
-    { isUncertain = false, isForOwner = false }: Partial<Pick<LandingFailure, 'isUncertain' | 'isForOwner'>> = {},
+    { isUncertain = false, isForOwner = false, isRefused = false }: Partial<LandingFailure> = {},
   ): void {
-    this.#failure = { message, retryAfterSeconds, isUncertain, isForOwner }
+    this.#failure = { message, retryAfterSeconds, isUncertain, isForOwner, isRefused }
     for (const name of this.#pending.keys()) this.#settle({ name, outcome: 'failed', message, retryAfterSeconds })
   }
 
@@ -206,7 +206,7 @@ export class LandingRun {
    */
   retry(message: string, retryAfterSeconds: number | null, isRefusal: boolean): number {
     this.#retries++
-    if (isRefusal || this.#retries > MAX_RETRIES) this.fail(message, retryAfterSeconds)
+    if (isRefusal || this.#retries > MAX_RETRIES) this.fail(message, retryAfterSeconds, { isRefused: isRefusal })
     return this.#retries
   }
 

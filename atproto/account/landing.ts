@@ -86,6 +86,8 @@ export interface LandingFailure {
   readonly isUncertain: boolean
   /** Whether the account cannot be written to until its owner does something: signs in again, has it reactivated. */
   readonly isForOwner: boolean
+  /** Whether the PDS refuses what was to be written for what it is, although it was alone: it would again. */
+  readonly isRefused: boolean
 }
 
 export interface LandingResult {

@@ -19,8 +19,9 @@ export interface Author {
 export interface Submitter {
   /** The account that acts. */
   readonly did: string
-  /** The token that it came with, or null. */
+  /** The token that it came with, and what that is called; null: it came without. */
   readonly tokenId: string | null
+  readonly tokenLabel: string | null
 }
 
 /** A file that must be as the caller last saw it. */
@@ -78,8 +79,19 @@ export interface Submission {
   readonly submitter: Submitter
   /** Handed in twice under one key, work is done once. */
   readonly idempotencyKey: string | null
+  /**
+   * Digest of what the caller asked for: equal for equal calls, also where the names in them have come to stand for
+   * something else. Absent: the work says it.
+   */
+  readonly asked?: string
   /** How long to wait for its landing, in milliseconds; 0: only until it is stored. */
   readonly waitMilliseconds: number
+}
+
+/** What is asked of a queue about work that may have been handed in before. */
+export type Repetition = Pick<Submission, 'submitter' | 'waitMilliseconds'> & {
+  readonly idempotencyKey: string
+  readonly asked: string
 }
 
 /** One path on which work conflicts with what has landed before it. */
@@ -90,7 +102,7 @@ export interface PathConflict {
   readonly base: Oid | null
   readonly ours: Oid | null
   readonly theirs: Oid | null
-  /** Of a text: both sides between markers. */
+  /** Of a text: both sides between markers. Null also for what is more than an answer takes (`CONFLICT_LIMITS`). */
   readonly merged: Uint8Array | null
 }
 
@@ -111,8 +123,12 @@ export type RefusedWork =
   | { readonly reason: 'nothing-to-do'; readonly message: string }
   /** More differs than is merged here. */
   | { readonly reason: 'too-large'; readonly message: string }
+  /** What the repository holds cannot be read, so that nothing can be made of it. */
+  | { readonly reason: 'damaged'; readonly message: string }
   /** The account could not be written to, and will not be until its owner does something. */
   | { readonly reason: 'account-refused'; readonly message: string }
+  /** Something is wrong here, not with the work: it has been given up so that the others go on. */
+  | { readonly reason: 'fault'; readonly message: string }
 
 /** What became of work. */
 export type WorkOutcome =

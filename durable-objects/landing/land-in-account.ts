@@ -83,12 +83,18 @@ async function takeOver(
 
 function cutShort(landing: Landing): LandingResult {
   const message = 'the server failed; whether the push has arrived is not known, fetch to see'
-  return failed(landing, { message, retryAfterSeconds: null, isUncertain: true, isForOwner: false })
+  return failed(landing, { message, retryAfterSeconds: null, isUncertain: true, isForOwner: false, isRefused: false })
 }
 
 function refused(landing: Landing, refusal: Refusal): LandingResult {
   const { message, retryAfterSeconds } = refusal
-  return failed(landing, { message, retryAfterSeconds, isUncertain: false, isForOwner: isForOwner(refusal) })
+  return failed(landing, {
+    message,
+    retryAfterSeconds,
+    isUncertain: false,
+    isForOwner: isForOwner(refusal),
+    isRefused: false,
+  })
 }
 
 /** A landing of which nothing is known to have landed. */

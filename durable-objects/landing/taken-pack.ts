@@ -69,6 +69,11 @@ export class TakenPack {
     this.#files = { index: new PackIndex(ingested.index), graph: new PackGraph(ingested.graph) }
   }
 
+  /** Its index and its graph. */
+  get files(): KnownPack {
+    return this.#files
+  }
+
   /** The repository's graph with this pack in it. */
   graph(): RepositoryGraph {
     return RepositoryGraph.of([...this.#options.known, this.#files])

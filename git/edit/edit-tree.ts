@@ -45,14 +45,17 @@ export async function editTree(
   return editor.finish()
 }
 
-/** @throws {@link TreeEditError} for what is wrong whatever the tree has. */
-function checkEdits(edits: readonly TreeEdit[]): void {
+/** Says of changes what is wrong with them whatever the tree has. @throws {@link TreeEditError} */
+export function checkEdits(edits: readonly TreeEdit[]): void {
   const changed = new Set<string>()
   const taken = new Set<string>()
   for (const edit of edits) {
     const names = splitGivenPath(edit.path)
     // What is there already may go, whatever its name.
-    if (edit.kind !== 'delete') checkNames(edit.path, names)
+    if (edit.kind !== 'delete') {
+      checkNames(edit.path, names)
+      if (edit.mode !== undefined) checkFileName(edit.path, names.at(-1)!, edit.mode)
+    }
     addOnce(changed, edit.path)
     if (edit.kind === 'delete') addOnce(taken, edit.path)
     if (edit.kind === 'move') {

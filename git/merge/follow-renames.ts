@@ -2,13 +2,10 @@ import type { Oid } from '../bytes/oid.ts'
 import { diffTrees } from '../diff/diff-trees.ts'
 import { editTree } from '../edit/edit-tree.ts'
 import { type MoveEdit, TreeEditError } from '../edit/tree-edit.ts'
-import { isDirectory } from '../object/file-mode.ts'
-import type { NewObject } from '../object/new-object.ts'
 import type { ObjectSource } from '../object/object-source.ts'
-import { TREE } from '../object/object-type.ts'
-import { TreeReader } from '../object/tree.ts'
 import type { MergeConflict } from './merge-conflict.ts'
 import { type MergedTrees, mergeTrees, type TreeMergeOptions } from './merge-trees.ts'
+import { neededBy } from './needed-objects.ts'
 import { OverlaySource } from './overlay-source.ts'
 
 /** The blob without content: many files are empty that have nothing to do with each other. */
@@ -79,20 +76,4 @@ async function edit(source: OverlaySource, tree: Oid, moves: readonly MoveEdit[]
   const edited = await editTree(source, tree, moves)
   source.add(edited.objects)
   return edited.tree
-}
-
-/** Those of some new objects that a tree has in it. */
-function neededBy(tree: Oid, made: readonly NewObject[]): NewObject[] {
-  const known = new Map(made.map((object) => [object.oid, object]))
-  const needed = new Map<Oid, NewObject>()
-  const waiting = [tree]
-  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
-    const object = known.get(oid)
-    if (object === undefined || needed.has(oid)) continue
-    needed.set(oid, object)
-    if (object.type !== TREE) continue
-    const reader = new TreeReader(object.bytes)
-    while (reader.next()) if (isDirectory(reader.mode) || known.has(reader.oid)) waiting.push(reader.oid)
-  }
-  return [...needed.values()]
 }

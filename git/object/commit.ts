@@ -1,3 +1,4 @@
+import { concatBytes } from '../bytes/concat.ts'
 import { isOid, type Oid } from '../bytes/oid.ts'
 import { FieldError } from './field-error.ts'
 import { asciiText, firstHeader, type Header, readHeaders } from './header-lines.ts'
@@ -73,4 +74,32 @@ export function serializeCommit({ tree, parents, author, committer, message }: N
     `committer ${serializeSignature(committer, 'committer')}`,
   ]
   return new TextEncoder().encode(`${lines.join('\n')}\n\n${serializeMessage(message)}`)
+}
+
+/** What becomes another in a commit that is made again somewhere else. */
+export interface ReplayedCommit {
+  readonly tree: Oid
+  readonly parent: Oid | null
+  readonly committer: Person
+}
+
+/**
+ * The bytes of a commit that is made again, as `git rebase` does: its author and message stay byte by byte, in their
+ * encoding. All other headers, signatures among them, speak of the commit that it was, and go.
+ *
+ * @throws {@link FieldError}
+ */
+export function serializeReplayed(
+  { author, encoding, message }: Commit,
+  { tree, parent, committer }: ReplayedCommit,
+): Uint8Array {
+  const encoder = new TextEncoder()
+  const signature = serializeSignature(committer, 'committer')
+  const before = [`tree ${tree}`, ...(parent === null ? [] : [`parent ${parent}`]), 'author '].join('\n')
+  const after = ['', `committer ${signature}`, ...(encoding === null ? [] : [`encoding ${encoding}`]), '', ''].join(
+    '\n',
+  )
+  // Odd tools leave it out, and git takes no commit without one.
+  const by = author.length > 0 ? author : encoder.encode(signature)
+  return concatBytes([encoder.encode(before), by, encoder.encode(after), message])
 }

@@ -18,6 +18,7 @@ interface Ready {
   readonly pds: string
   readonly plc: string
   readonly accounts: { handle: string; did: string; password: string }[]
+  readonly token: string
 }
 
 /** `npm start` without npm. */
@@ -80,6 +81,7 @@ test('--json tells in one line where everything is, and the demo repository is t
   expect(ready.edge).toBe(`http://127.0.0.1:${port}`)
   expect(ready.accounts.map(({ handle }) => handle)).toEqual(['alice.test', 'bob.test'])
   expect(ready.accounts[0]?.did).toMatch(/^did:plc:/)
+  expect(ready.token).toMatch(/^skein_/)
   const plcDocument = await fetch(`${ready.plc}/${ready.accounts[0]?.did}`)
   expect(await plcDocument.text()).toContain(ready.pds)
 
@@ -94,14 +96,15 @@ test('--json tells in one line where everything is, and the demo repository is t
 test('the commands that it prints work as they stand', async () => {
   const started = new Started('--port', String(await freePort()))
   await started.says(/Ctrl-C/)
-  const commands = started.stdout.split('\n').filter((line) => line.startsWith('  git ') || line.startsWith('  cd '))
-  expect(commands.length).toBeGreaterThanOrEqual(4)
+  const commands = started.stdout.split('\n').filter((line) => /^ {2}(git|cd|curl) /.test(line))
+  expect(commands.length).toBeGreaterThanOrEqual(5)
   const script = commands.map((line) => line.trim()).join(' && ')
   const shell = spawn('sh', ['-c', script], { cwd: root, env: git.environment, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk) => (output += chunk))
   const [status] = await once(shell, 'close')
   expect({ status, output: status === 0 ? '' : output }).toEqual({ status: 0, output: '' })
+  expect(output).toContain('"state":"landed"')
   const edge = await started.says(/http:\/\/127\.0\.0\.1:\d+/)
   const pushed = await git.run(['ls-remote', `${edge}/alice.test/mine`, 'HEAD'])
   expect(pushed.stdout).toMatch(/^[0-9a-f]{40}\tHEAD\n$/)
@@ -124,6 +127,7 @@ test('--keep: what was pushed is there after a restart, and the demo is not push
   const second = new Started(...options)
   const after = JSON.parse(await second.says(/^.*\n/)) as Ready
   expect(after.accounts).toEqual(before.accounts)
+  expect(after.token).toBe(before.token)
   expect((await git.run(['ls-remote', address, 'refs/heads/main'])).stdout.slice(0, 40)).toBe(head)
   expect(await second.stop('SIGINT')).toBe(0)
 })

@@ -5,12 +5,21 @@ export class HttpError extends Error {
   /** Short name that programs tell errors apart by: the `error` of an XRPC answer. */
   readonly code: string
   readonly headers: Readonly<Record<string, string>>
+  /** What programs need to know beside: further fields of an XRPC answer, as JSON. */
+  readonly details: Readonly<Record<string, unknown>>
 
-  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message)
     this.status = status
     this.code = code
     this.headers = headers
+    this.details = details
   }
 }
 

@@ -1,4 +1,11 @@
 import { type LexiconDoc, Lexicons } from '@atproto/lexicon'
+import gatewayCommit from '../../lexicons/dev/skein/gateway/commit.json' with { type: 'json' }
+import createBranch from '../../lexicons/dev/skein/gateway/createBranch.json' with { type: 'json' }
+import gatewayDefs from '../../lexicons/dev/skein/gateway/defs.json' with { type: 'json' }
+import deleteBranch from '../../lexicons/dev/skein/gateway/deleteBranch.json' with { type: 'json' }
+import getLanding from '../../lexicons/dev/skein/gateway/getLanding.json' with { type: 'json' }
+import merge from '../../lexicons/dev/skein/gateway/merge.json' with { type: 'json' }
+import mergePreview from '../../lexicons/dev/skein/gateway/mergePreview.json' with { type: 'json' }
 import gitDefs from '../../lexicons/dev/skein/git/defs.json' with { type: 'json' }
 import getBlob from '../../lexicons/dev/skein/git/getBlob.json' with { type: 'json' }
 import getCommit from '../../lexicons/dev/skein/git/getCommit.json' with { type: 'json' }
@@ -19,6 +26,7 @@ export const lexicons = new Lexicons(
   [
     ...[gitDefs, getBlob, getCommit, getTree, listCommits, listRefs],
     ...[repoDefs, create, get, list],
+    ...[gatewayDefs, gatewayCommit, getLanding, createBranch, deleteBranch, mergePreview, merge],
     ...[tokenDefs, createToken, listTokens, revokeToken],
     // Lexicons fills in its documents, and imported JSON is shared.
   ].map((document) => structuredClone(document) as LexiconDoc),

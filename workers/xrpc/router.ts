@@ -1,4 +1,10 @@
 import { type IRequestStrict, Router } from 'itty-router'
+import { commit, MAX_COMMIT_INPUT_BYTES } from '../gateway/commit.ts'
+import { createBranch } from '../gateway/create-branch.ts'
+import { deleteBranch } from '../gateway/delete-branch.ts'
+import { getLanding } from '../gateway/get-landing.ts'
+import { merge } from '../gateway/merge.ts'
+import { mergePreview } from '../gateway/merge-preview.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError, invalidRequest } from '../http/http-error.ts'
 import { percentDecodeText } from '../http/percent.ts'
@@ -19,17 +25,22 @@ import { revokeToken } from './revoke-token.ts'
 
 interface Method {
   readonly kind: 'query' | 'procedure'
+  /** The largest body that it takes, in bytes. */
+  readonly maxInputBytes: number
   run(call: XrpcCall<Record<string, unknown>>): Promise<Response>
 }
 
 /** The lexicon of a method says which parameters it has; they have been checked by it when the handler runs. */
 function query<P>(handler: (call: XrpcCall<P>) => Promise<Response>): Method {
-  return { kind: 'query', run: (call) => handler(call as unknown as XrpcCall<P>) }
+  return { kind: 'query', maxInputBytes: 0, run: (call) => handler(call as unknown as XrpcCall<P>) }
 }
 
-function procedure<P>(handler: (call: XrpcCall<P>) => Promise<Response>): Method {
-  return { kind: 'procedure', run: (call) => handler(call as unknown as XrpcCall<P>) }
+function procedure<P>(handler: (call: XrpcCall<P>) => Promise<Response>, maxInputBytes = MAX_INPUT_BYTES): Method {
+  return { kind: 'procedure', maxInputBytes, run: (call) => handler(call as unknown as XrpcCall<P>) }
 }
+
+/** For procedures that take no files: every record that one could make is much smaller. */
+const MAX_INPUT_BYTES = 256 * 1024
 
 const METHODS = new Map<string, Method>([
   ['dev.skein.repo.get', query(getRepository)],
@@ -40,6 +51,12 @@ const METHODS = new Map<string, Method>([
   ['dev.skein.git.getBlob', query(getBlob)],
   ['dev.skein.git.getCommit', query(getCommit)],
   ['dev.skein.git.listCommits', query(listCommits)],
+  ['dev.skein.gateway.commit', procedure(commit, MAX_COMMIT_INPUT_BYTES)],
+  ['dev.skein.gateway.getLanding', query(getLanding)],
+  ['dev.skein.gateway.createBranch', procedure(createBranch)],
+  ['dev.skein.gateway.deleteBranch', procedure(deleteBranch)],
+  ['dev.skein.gateway.mergePreview', query(mergePreview)],
+  ['dev.skein.gateway.merge', procedure(merge)],
   ['dev.skein.token.create', procedure(createToken)],
   ['dev.skein.token.list', query(listTokens)],
   ['dev.skein.token.revoke', procedure(revokeToken)],
@@ -69,7 +86,7 @@ async function runQuery(nsid: string, method: Method, request: Request, deps: Xr
 
 async function runProcedure(nsid: string, method: Method, request: Request, deps: XrpcDeps): Promise<Response> {
   requireMethod(request, 'POST')
-  const params = checkInput(nsid, await readJson(request))
+  const params = checkInput(nsid, await readJson(request, method.maxInputBytes))
   return method.run({ request, params, deps })
 }
 
@@ -86,14 +103,11 @@ function requireMethod(request: Request, ...methods: string[]): void {
   throw new HttpError(405, 'InvalidRequest', message, { Allow: methods.join(', ') })
 }
 
-/** The largest body of a procedure, in bytes: every record that one could make is much smaller. */
-const MAX_INPUT_BYTES = 256 * 1024
-
-async function readJson(request: Request): Promise<unknown> {
+async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   if (!/^application\/json\b/i.test(request.headers.get('Content-Type') ?? '')) {
     throw invalidRequest('the body must be JSON, and its Content-Type application/json')
   }
-  const text = await readText(request.body)
+  const text = await readText(request.body, maxBytes)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -102,22 +116,21 @@ async function readJson(request: Request): Promise<unknown> {
   }
 }
 
-async function readText(body: ReadableStream<Uint8Array> | null): Promise<string> {
+async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > MAX_INPUT_BYTES)
-      throw new HttpError(413, 'PayloadTooLarge', `the body is over ${MAX_INPUT_BYTES} bytes`)
+    if (length > maxBytes) throw new HttpError(413, 'PayloadTooLarge', `the body is over ${maxBytes} bytes`)
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }
 
-function xrpcError({ status, code, message, headers }: HttpError): Response {
+function xrpcError({ status, code, message, headers, details }: HttpError): Response {
   return Response.json(
-    { error: code, message },
+    { error: code, message, ...details },
     { status, headers: { ...headers, 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff' } },
   )
 }

@@ -570,7 +570,13 @@ describe('a landing whose write may still arrive', () => {
     together.fail(new PdsError('pds.test', 429, 'RateLimitExceeded', 'Too many', 77))
     const [first, beside] = await Promise.all(landings)
     const message = expect.stringMatching(/Too many; whether the push has arrived is not known, fetch to see/)
-    expect(first!.failure).toEqual({ message, retryAfterSeconds: 77, isUncertain: true, isForOwner: false })
+    expect(first!.failure).toEqual({
+      message,
+      retryAfterSeconds: 77,
+      isUncertain: true,
+      isForOwner: false,
+      isRefused: false,
+    })
     expect(beside!.failure).toMatchObject({ isUncertain: false })
   })
 

@@ -129,7 +129,13 @@ test.each([
   'a refusal (%s) says whether it is for the owner to do something, and leaves nothing',
   async (reason, is) => {
     const { result, events } = await land(() => refusal(reason, 'not now', 30))
-    expect(result.failure).toEqual({ message: 'not now', retryAfterSeconds: 30, isUncertain: false, isForOwner: is })
+    expect(result.failure).toEqual({
+      message: 'not now',
+      retryAfterSeconds: 30,
+      isUncertain: false,
+      isForOwner: is,
+      isRefused: false,
+    })
     expect(result.moves).toEqual([{ name: NAME, outcome: 'failed', message: 'not now', retryAfterSeconds: 30 }])
     expect(events).toEqual(['discarded', 'told'])
   },

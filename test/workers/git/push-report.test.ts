@@ -17,7 +17,13 @@ test('where nothing was written, each command says why: its own fault, or the co
 })
 
 test('what became of each ref is said in the order of the push', () => {
-  const failure = { message: 'pds.test answered 429', retryAfterSeconds: 30, isUncertain: false, isForOwner: false }
+  const failure = {
+    message: 'pds.test answered 429',
+    retryAfterSeconds: 30,
+    isUncertain: false,
+    isForOwner: false,
+    isRefused: false,
+  }
   const result: LandingResult = {
     moves: [
       { name: 'failed', outcome: 'failed', ...failure },

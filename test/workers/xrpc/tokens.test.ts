@@ -4,6 +4,7 @@ import { HttpError } from '../../../workers/http/http-error.ts'
 import type { Account, KnownRepository, XrpcDeps } from '../../../workers/xrpc/deps.ts'
 import { lexicons } from '../../../workers/xrpc/lexicons.ts'
 import { xrpcRouter } from '../../../workers/xrpc/router.ts'
+import { NO_GATEWAY } from '../gateway/memory-gateway.ts'
 import { MemoryTokens } from './memory-tokens.ts'
 
 const ALICE: Account = { did: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz', handle: 'alice.test' }
@@ -22,6 +23,7 @@ const deps: XrpcDeps = {
   open: notHere,
   list: notHere,
   create: notHere,
+  gateway: NO_GATEWAY,
   find: async (reference) =>
     known.find(({ account, rkey, record }) =>
       'rkey' in reference

@@ -6,6 +6,7 @@ import { lexicons } from '../../../workers/xrpc/lexicons.ts'
 import { xrpcRouter } from '../../../workers/xrpc/router.ts'
 import { ScratchRepository } from '../../git/git.ts'
 import { GitRepositoryView } from '../../storage/git-repository-view.ts'
+import { NO_GATEWAY } from '../gateway/memory-gateway.ts'
 import { NO_TOKENS } from './memory-tokens.ts'
 
 const repository = new ScratchRepository({ bare: true })
@@ -78,6 +79,7 @@ const created: NewRepository[] = []
 
 const deps: XrpcDeps = {
   ...NO_TOKENS,
+  gateway: NO_GATEWAY,
   open: async (reference) => {
     if ('rkey' in reference) return reference.did === DID && reference.rkey === RKEY ? view : null
     if (reference.actor !== 'alice.test' && reference.actor !== DID) return null
