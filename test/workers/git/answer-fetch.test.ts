@@ -51,7 +51,7 @@ function answer(capabilities: readonly string[], data: ByteRange) {
   const deepen = { shallow: [], depth: null, relative: false, since: null, not: [], filter: null }
   const form = fetchFormV0({
     wants: [head],
-    capabilities: new Set(['ofs-delta', 'no-progress', ...capabilities]),
+    capabilities: new Map(['ofs-delta', 'no-progress', ...capabilities].map((name) => [name, ''])),
     deepen,
     haves: [],
     done: true,
