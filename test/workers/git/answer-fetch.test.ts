@@ -34,7 +34,7 @@ function passing(whole: number): ByteRange {
       const given: Uint8Array[] = []
       for await (const piece of data.pieces(offset, length, pieceBytes)) {
         if (given.length === whole) throw new Error('R2 is on fire')
-        given.push(piece.slice())
+        given.push(Uint8Array.from(piece))
         yield given.at(-1)!
         given.at(-2)?.fill(0xff)
       }
@@ -65,7 +65,7 @@ async function collect(chunks: AsyncGenerator<Uint8Array>) {
   const taken: Uint8Array[] = []
   let error: unknown = null
   try {
-    for await (const chunk of chunks) taken.push(chunk.slice())
+    for await (const chunk of chunks) taken.push(Uint8Array.from(chunk))
   } catch (thrown) {
     error = thrown
   }
