@@ -1,5 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { randomUUID } from 'node:crypto'
+import { drizzle } from 'drizzle-orm/d1'
+import { LandingAudit } from '../../storage/access/landing-audit.ts'
 import type { Environment } from '../environment.ts'
 import { log, logRoutine } from '../log.ts'
 import type { BranchAddress, Repetition, Submission, SubmitAnswer, Submitter, WorkState } from './answers.ts'
@@ -40,7 +42,7 @@ export class BranchQueue extends DurableObject<Environment> {
 
   /** Takes work in, and waits for its landing as long as the caller does. */
   async submit(submission: Submission): Promise<SubmitAnswer> {
-    this.#store.setAddress(submission.address)
+    this.#note(submission.address)
     return this.#answer(handIn(this.#handIn, submission), submission.waitMilliseconds)
   }
 
@@ -65,6 +67,11 @@ export class BranchQueue extends DurableObject<Environment> {
     await this.#startDrain()
     await this.#tellAudit()
     await this.#wakeNext()
+  }
+
+  #note(address: BranchAddress): void {
+    // Its PDS may be another one by now.
+    if (this.#store.address()?.pds !== address.pds) this.#store.setAddress(address)
   }
 
   async #answer(handedIn: HandedIn, waitMilliseconds: number): Promise<SubmitAnswer> {
@@ -134,7 +141,8 @@ export class BranchQueue extends DurableObject<Environment> {
 
   async #tellAuditOnce(): Promise<void> {
     try {
-      await tellAudit({ store: this.#store, record: async () => undefined })
+      const audit = new LandingAudit(drizzle(this.env.DB))
+      await tellAudit({ store: this.#store, record: (rows) => audit.record(rows) })
     } catch (error) {
       // The rows stay, and the alarm tries again.
       log('audit-failed', { ...this.#store.address(), reason: String(error) })
