@@ -28,8 +28,19 @@ export interface DrainDeps {
  * would have it read each time.
  */
 const READ_PAUSE = 2_000
+
+interface LastLanding {
+  readonly works: number
+  /** In milliseconds. */
+  readonly took: number
+  /** Milliseconds since 1970. */
+  readonly endedAt: number
+}
+
 /** Faults in a row that nobody can explain before the work at which they happen is given up. */
 const MOST_FAULTS = 5
+/** How long work is waited for after a landing: this part of the time that it took, and so many milliseconds at most. */
+const GATHER = { part: 1 / 4, longest: 100 } as const
 /** The first pause after a lost race is at most so long, each further one twice as long, up to the longest. Milliseconds. */
 const RACE_PAUSES = { first: 20, longest: 2_000 } as const
 
@@ -56,6 +67,8 @@ export class QueueDrain {
   readonly #deps: DrainDeps
   /** Races lost in a row. */
   #races = 0
+  /** The last landing; null: there was none. */
+  #last: LastLanding | null = null
   /** Works that go alone, since something has broken with several. */
   #alone = 0
   /** Faults in a row of one that is alone. */
@@ -73,6 +86,7 @@ export class QueueDrain {
 
   async #turn(): Promise<void> {
     const { store, branch, log, limits = BATCH_LIMITS } = this.#deps
+    await this.#gather()
     const works = store.nextBatch(this.#alone > 0 ? { ...limits, works: 1 } : limits)
     try {
       await this.#land(works)
@@ -81,6 +95,18 @@ export class QueueDrain {
       branch.forget()
       this.#afterFault(error instanceof ApplyFault ? error.cause : error, works)
     }
+  }
+
+  /**
+   * Those who were answered together come back nearly together: the first of them waits for the others a moment, or each
+   * round of them would be two landings.
+   */
+  async #gather(): Promise<void> {
+    if (this.#last === null) return
+    const { store, now, sleep } = this.#deps
+    const { works, took, endedAt } = this.#last
+    const left = endedAt + Math.min(GATHER.longest, took * GATHER.part) - now()
+    if (left > 0 && store.waiting().works < works) await sleep(left)
   }
 
   async #land(works: readonly QueuedWork[]): Promise<void> {
@@ -134,11 +160,13 @@ export class QueueDrain {
   }
 
   async #send(landing: PreparedLanding, attempt: Attempt, fold: Fold): Promise<void> {
-    const { store, branch, log, sleep, random } = this.#deps
+    const { store, branch, log, sleep, now, random } = this.#deps
+    const sentAt = now()
     const outcome = await landing.land()
     switch (outcome.state) {
       case 'landed':
         this.#races = 0
+        this.#last = { works: attempt.works.length, took: now() - sentAt, endedAt: now() }
         this.#deps.logRoutine('works-landed', { landing: attempt.id, ...countsOf(fold), ...landing.cost })
         this.#settle(attempt, fold)
         return

@@ -39,15 +39,13 @@ export const CONFLICT_LIMITS = {
 /** Answers and idempotency keys are kept so long, in milliseconds. */
 export const KEPT_FOR = 24 * 60 * MINUTE
 
-/** What is kept in memory of what a queue has landed itself. */
+/** What is kept in memory so that the next landing reads nothing of what was made before. */
 export const KEPT_IN_MEMORY = {
-  /** Bytes of objects that have been made or read. */
-  objectBytes: 8 * MEBIBYTE,
-  /** Bytes of packs that have been read. */
-  readBytes: 8 * MEBIBYTE,
-  /** Packs that have landed since the mirror was last asked, and their bytes. */
+  /** Bytes of objects that have been made or read, by all queues that share an isolate. */
+  objectBytes: 16 * MEBIBYTE,
+  /** Packs that one queue has landed since it last asked the mirror, and their bytes. */
   packs: 32,
-  packBytes: 8 * MEBIBYTE,
+  packBytes: 2 * MEBIBYTE,
 } as const
 
 /** The longest that a caller is kept waiting, in milliseconds: connections that are silent for longer are cut. */

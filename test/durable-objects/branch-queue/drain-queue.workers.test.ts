@@ -42,6 +42,36 @@ describe('what waits', () => {
       expect(await queue.branch.history()).toEqual(['first', 'one', ...times(15)])
     }))
 
+  it('waits a moment for those who were answered together, as long as they are not all back', () =>
+    started(async (queue) => {
+      const takes = (milliseconds: number) => {
+        queue.branch.fates.push({
+          before: () => {
+            queue.now += milliseconds
+          },
+        })
+      }
+      many(queue, 4)
+      takes(80)
+      await queue.drain.run()
+      expect(queue.pauses).toEqual([])
+      queue.commit('back')
+      takes(400)
+      await queue.drain.run()
+      expect(queue.pauses).toEqual([20])
+      // One alone waits for nobody, and nobody waits for those who are away for longer.
+      queue.commit('alone')
+      takes(400)
+      await queue.drain.run()
+      for (const path of ['a1', 'a2', 'a3']) queue.commit(path)
+      takes(400)
+      await queue.drain.run()
+      queue.now += 100
+      queue.commit('late')
+      await queue.drain.run()
+      expect(queue.pauses).toEqual([20])
+    }))
+
   it('is landed without another question as long as nobody else moves the branch', () =>
     started(async (queue) => {
       for (const path of times(5)) {

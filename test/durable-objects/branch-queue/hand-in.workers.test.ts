@@ -4,6 +4,7 @@ import { KEPT_FOR } from '../../../durable-objects/branch-queue/limits.ts'
 import { forgetOld, nextAlarm } from '../../../durable-objects/branch-queue/next-alarm.ts'
 import { SubmissionRates } from '../../../durable-objects/branch-queue/submission-rates.ts'
 import { tellAudit } from '../../../durable-objects/branch-queue/tell-audit.ts'
+import type { AuditedLanding } from '../../../storage/access/landing-audit.ts'
 import { ADDRESS, commitOf, inQueue, SUBMITTER, ticketOf } from './in-queue.ts'
 
 describe('an idempotency key', () => {
@@ -162,9 +163,19 @@ describe('the audit', () => {
       await queue.drain.run()
       const down = tellAudit({ store: queue.store, record: () => Promise.reject(new Error('D1 is down')) })
       await expect(down).rejects.toThrow('D1 is down')
-      const told: unknown[] = []
-      await tellAudit({ store: queue.store, record: async (...args) => void told.push(args) })
-      expect(told).toMatchObject([[ADDRESS, [{ ticket: 'ticket1', landing: 'landing1' }]]])
+      const told: AuditedLanding[] = []
+      await tellAudit({ store: queue.store, record: async (rows) => void told.push(...rows) })
+      const { did, rkey, ref } = ADDRESS
+      expect(told).toEqual([
+        {
+          ticket: 'ticket1',
+          landing: 'landing1',
+          commit: queue.branch.tip,
+          kind: 'commit',
+          landedAt: queue.now,
+          ...{ did, rkey, ref, submitter: 'did:plc:agent', token: 'token1', label: 'agent one' },
+        },
+      ])
       expect(queue.store.nextAudit(1)).toEqual([])
     }))
 })

@@ -546,8 +546,9 @@ describe('a landing', () => {
 
   it('that is waited for is 202, and one that nobody knows 404', async () => {
     gateway.later = { state: 'waiting', ahead: 0, reason: null, retryAfterSeconds: 1 }
-    const waiting = await get('getLanding', params, 'token')
+    const waiting = await get('getLanding', { ...params, wait: 'true' }, 'token')
     expect(waiting.status).toBe(202)
+    expect(gateway.asked[0]!.waitMilliseconds).toBe(30_000)
     expect(await answered('getLanding', waiting)).toEqual({
       ticket: TICKET,
       state: 'waiting',
