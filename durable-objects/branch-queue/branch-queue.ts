@@ -15,6 +15,9 @@ import { SubmissionRates } from './submission-rates.ts'
 import { tellAudit } from './tell-audit.ts'
 import { Waiters } from './waiters.ts'
 
+/** An alarm may take 15 minutes, and a branch may have work for hours: another alarm goes on. Milliseconds. */
+const ALARM_TURN = 60_000
+
 /** Where a branch is: its drain goes on as long as the address is the same. */
 interface Drain {
   readonly pds: string
@@ -64,7 +67,7 @@ export class BranchQueue extends DurableObject<Environment> {
 
   override async alarm(): Promise<void> {
     forgetOld(this.#store, Date.now())
-    await this.#startDrain()
+    await Promise.race([this.#startDrain(), pause(ALARM_TURN)])
     await this.#tellAudit()
     await this.#wakeNext()
   }
@@ -123,7 +126,7 @@ export class BranchQueue extends DurableObject<Environment> {
       branch: new RepositoryBranch({ environment: this.env, waitUntil }, address),
       now: Date.now,
       random: Math.random,
-      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+      sleep: pause,
       log: (event, fields) => log(event, { ...address, ...fields }),
       logRoutine: (event, fields) => logRoutine(event, { ...address, ...fields }),
       onSettled: (tickets) => this.#waiters.tell(tickets),
@@ -157,4 +160,8 @@ export class BranchQueue extends DurableObject<Environment> {
     const set = await storage.getAlarm()
     if (set === null || set > time) await storage.setAlarm(time)
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
