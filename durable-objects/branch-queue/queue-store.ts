@@ -20,6 +20,7 @@ export interface NewWork extends Omit<QueuedWork, 'seq' | 'work'> {
   readonly kind: BranchWork['kind']
   /** See {@link encodeWork}. */
   readonly content: Uint8Array
+  /** The caller's, made so that no other caller has it. */
   readonly idempotencyKey: string | null
   readonly fingerprint: string
 }
