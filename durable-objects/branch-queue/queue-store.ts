@@ -208,6 +208,17 @@ export class QueueStore {
     return rows.map(({ id, pack, from_seq, tip }) => ({ id, pack, fromSeq: from_seq, tip, works: this.#attempted(id) }))
   }
 
+  /** Works that have been sent since a time, and of which it is not known what became of them: they may land yet. */
+  sentSince(time: number): Set<number> {
+    const query = 'select work from attempt_works join attempts on id = attempt where made_at >= ?'
+    return new Set(
+      this.#sql
+        .exec<{ work: number }>(query, time)
+        .toArray()
+        .map(({ work }) => work),
+    )
+  }
+
   addAttempt({ id, pack, fromSeq, tip, works }: Attempt, now: number): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec('insert into attempts values (?, ?, ?, ?, ?)', id, pack, fromSeq, tip, now)
