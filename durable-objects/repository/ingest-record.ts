@@ -64,7 +64,7 @@ async function ingestWhole(
   isLastTry: boolean,
   onProgress: TellStep,
 ): Promise<void> {
-  const { store, bucket, log } = deps
+  const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
   const ingested = await ingestPack({
     chunks: arrival.isFresh ? arrival.bytes() : allOf(await arrival.complete()),
@@ -79,7 +79,7 @@ async function ingestWhole(
   const keys = packKeys(did, rkey, pack.id)
   await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])
   const { size, objects } = ingested
-  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
   store.takeIn({ id: pack.id, size, objects }, source.replaces)
 }
 

@@ -77,7 +77,7 @@ async function cutNext(
   whole: R2Range,
   onProgress: TellStep,
 ): Promise<Split> {
-  const { store, bucket, limits, log } = deps
+  const { store, bucket, limits, logRoutine } = deps
   const { did, rkey } = address
   const memory = new MemoryAccount()
   const id = partPackId(split.stem, split.parts.length)
@@ -116,7 +116,7 @@ async function cutNext(
     store.splits.addPart(pack.id, { id, size: cut.size, objects: cut.entries, end })
     store.noteProgress()
     const { size, entries: objects } = cut
-    log('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
+    logRoutine('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
     return store.splits.state(pack.id)!
   } catch (error) {
     await upload.abort()
@@ -187,7 +187,7 @@ async function link(
   isLastTry: boolean,
   onProgress: TellStep,
 ): Promise<void> {
-  const { store, bucket, log } = deps
+  const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
   const memory = new MemoryAccount()
   const packs = await openPacks(bucket, did, rkey, parts)
@@ -203,6 +203,6 @@ async function link(
   // A push may have brought it meanwhile.
   if (!store.takeInParts(pack.id, parts, replaces)) return
   const { size, objects } = pack
-  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
   await bucket.delete([packKeys(did, rkey, pack.id).pack, ...parts.map(({ id }) => partOffsetsKey(did, rkey, id))])
 }
