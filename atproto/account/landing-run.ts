@@ -187,7 +187,8 @@ export class LandingRun {
     for (const { move, state } of lost) this.#settle({ name: move.name, outcome: 'lost', state })
     if (hasShards && this.reliesOnHead) this.#head = stored.head
     const hasConflict = this.#refuseConflicts(open, stored)
-    if (this.landing.atomic && (lost.length > 0 || hasConflict)) {
+    // Where none is left each has its own reason, and that is all there is to say.
+    if (this.landing.atomic && this.#pending.size > 0 && (lost.length > 0 || hasConflict)) {
       this.fail('another ref of this atomic push was not accepted', null)
     }
     if (!changed && !headMoved) return false

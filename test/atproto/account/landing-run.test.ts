@@ -239,6 +239,13 @@ describe('a landing whose ref has been moved meanwhile', () => {
     ])
   })
 
+  test('a ref that is refused alone is no failure of the landing, also where all of it is to land or none', async () => {
+    const { repo } = await createWithMain()
+    await land(deps(), landing(repo, [move('refs/heads/a', null, oid(4))]))
+    const result = await land(deps(), landing(repo, [move('refs/heads/a/b', null, oid(5))], { atomic: true }))
+    expect(result).toMatchObject({ moves: [{ outcome: 'failed' }], failure: null, packLanded: false })
+  })
+
   test('nothing is written into what is left of a repository that was deleted', async () => {
     const { repo, main } = await createWithMain()
     await local.applyWrites([

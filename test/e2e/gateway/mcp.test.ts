@@ -585,11 +585,8 @@ describe('writing', () => {
     const { ticket } = stored.facts
     if (stored.facts.state === 'waiting')
       expect(stored.text).toContain(`Ask get_landing with branch main and ticket ${ticket}`)
-    for (;;) {
-      const { facts } = await ask(client, 'get_landing', { ...args, ticket })
-      if (facts.state === 'landed') break
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    const state = async () => (await ask(client, 'get_landing', { ...args, ticket })).facts.state
+    await expect.poll(state).toBe('landed')
     expect((await ask(client, 'log', { repo: args.repo, limit: 1 })).text).toContain('\n    m')
   })
 })
