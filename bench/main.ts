@@ -9,11 +9,14 @@ import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
 import { benchRefs } from './refs.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
+import { benchSwarm } from './swarm.ts'
 
 const DEFAULT_CLIENTS = 20
 const DEFAULT_REFS = 20_000
 const DEFAULT_INPUTS = 1_000_000
 const DEFAULT_SEED = 1
+const DEFAULT_AGENTS = 16
+const DEFAULT_ROUND_TRIP = 50
 
 interface BenchOptions {
   /** Empty for benches that need none. */
@@ -23,6 +26,9 @@ interface BenchOptions {
   readonly count: number
   readonly inputs: number
   readonly seed: number
+  readonly agents: number
+  /** Milliseconds. */
+  readonly rtt: number
 }
 
 interface Bench {
@@ -49,6 +55,11 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     needsRepository: false,
     run: benchMemory,
   },
+  swarm: {
+    summary: 'agents that commit at once: one branch through the gateway and by compare-and-swap, and own branches',
+    needsRepository: false,
+    run: benchSwarm,
+  },
 }
 
 const USAGE = `npm run bench -- <name> --repo DIR [options]
@@ -63,6 +74,8 @@ ${Object.entries(BENCHES)
   --count N    how many refs (refs; default ${DEFAULT_REFS})
   --inputs N   how many inputs (fuzz; default ${DEFAULT_INPUTS})
   --seed N     which inputs (fuzz; default ${DEFAULT_SEED})
+  --agents N   how many agents (swarm; default ${DEFAULT_AGENTS})
+  --rtt N      milliseconds that the PDS is away (swarm; default ${DEFAULT_ROUND_TRIP})
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -86,6 +99,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
         count: { type: 'string', default: String(DEFAULT_REFS) },
         inputs: { type: 'string', default: String(DEFAULT_INPUTS) },
         seed: { type: 'string', default: String(DEFAULT_SEED) },
+        agents: { type: 'string', default: String(DEFAULT_AGENTS) },
+        rtt: { type: 'string', default: String(DEFAULT_ROUND_TRIP) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -100,7 +115,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     const repository = values.repo ?? ''
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
-    const number = (option: 'rounds' | 'clients' | 'count' | 'inputs' | 'seed', least: number) => {
+    const number = (option: 'rounds' | 'clients' | 'count' | 'inputs' | 'seed' | 'agents' | 'rtt', least: number) => {
       const value = Number(values[option])
       if (!Number.isInteger(value) || value < least) throw new Error(`--${option} takes a number from ${least} up.`)
       return value
@@ -114,6 +129,8 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       count: number('count', 3),
       inputs: number('inputs', 1),
       seed: number('seed', 0),
+      agents: number('agents', 1),
+      rtt: number('rtt', 0),
     }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)
