@@ -4,6 +4,7 @@ import { benchConcurrent } from './concurrent.ts'
 import { benchFetch } from './fetch.ts'
 import { benchFuzz } from './fuzz.ts'
 import { benchGrowth } from './growth.ts'
+import { benchKills } from './kills.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
@@ -13,6 +14,7 @@ import { benchSwarm } from './swarm.ts'
 
 const DEFAULT_CLIENTS = 20
 const DEFAULT_REFS = 20_000
+const DEFAULT_KILLS = 50
 const DEFAULT_INPUTS = 1_000_000
 const DEFAULT_SEED = 1
 const DEFAULT_AGENTS = 16
@@ -35,6 +37,8 @@ interface Bench {
   readonly summary: string
   /** Whether the history comes from a repository. Default true. */
   readonly needsRepository?: boolean
+  /** What `--count` is unless it is given, and at least. */
+  readonly count?: { readonly usual: number; readonly least: number }
   readonly run: (options: BenchOptions) => Promise<Report>
 }
 
@@ -42,7 +46,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
   clone: { summary: 'the same history cloned from both', run: benchClone },
   fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
-  refs: { summary: 'the refs of a repository that has many, and one of them', needsRepository: false, run: benchRefs },
+  refs: {
+    summary: 'the refs of a repository that has many, and one of them',
+    needsRepository: false,
+    count: { usual: DEFAULT_REFS, least: 3 },
+    run: benchRefs,
+  },
   growth: {
     summary: 'one small push and its fetch, after 1, 100 and 2,000 pushes to one repository',
     needsRepository: false,
@@ -60,6 +69,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     needsRepository: false,
     run: benchSwarm,
   },
+  kills: {
+    summary: 'the runtime killed at random moments while agents commit: nothing lost, nothing twice',
+    needsRepository: false,
+    count: { usual: DEFAULT_KILLS, least: 1 },
+    run: benchKills,
+  },
 }
 
 const USAGE = `npm run bench -- <name> --repo DIR [options]
@@ -71,10 +86,10 @@ ${Object.entries(BENCHES)
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
   --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
-  --count N    how many refs (refs; default ${DEFAULT_REFS})
+  --count N    how many refs (refs; default ${DEFAULT_REFS}), or kills (kills; default ${DEFAULT_KILLS})
   --inputs N   how many inputs (fuzz; default ${DEFAULT_INPUTS})
-  --seed N     which inputs (fuzz; default ${DEFAULT_SEED})
-  --agents N   how many agents (swarm; default ${DEFAULT_AGENTS})
+  --seed N     which inputs (fuzz), or moments (kills; default ${DEFAULT_SEED})
+  --agents N   how many agents (swarm, kills; default ${DEFAULT_AGENTS})
   --rtt N      milliseconds that the PDS is away (swarm; default ${DEFAULT_ROUND_TRIP})
   --json       one line of JSON last, after the table
   --help       print this
@@ -96,7 +111,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
         repo: { type: 'string' },
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
         clients: { type: 'string', default: String(DEFAULT_CLIENTS) },
-        count: { type: 'string', default: String(DEFAULT_REFS) },
+        count: { type: 'string' },
         inputs: { type: 'string', default: String(DEFAULT_INPUTS) },
         seed: { type: 'string', default: String(DEFAULT_SEED) },
         agents: { type: 'string', default: String(DEFAULT_AGENTS) },
@@ -115,8 +130,9 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     const repository = values.repo ?? ''
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
+    const { count = { usual: 1, least: 1 } } = BENCHES[name] as Bench
     const number = (option: 'rounds' | 'clients' | 'count' | 'inputs' | 'seed' | 'agents' | 'rtt', least: number) => {
-      const value = Number(values[option])
+      const value = Number(values[option] ?? count.usual)
       if (!Number.isInteger(value) || value < least) throw new Error(`--${option} takes a number from ${least} up.`)
       return value
     }
@@ -126,7 +142,7 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       repository,
       rounds: number('rounds', DEFAULT_ROUNDS),
       clients: number('clients', 1),
-      count: number('count', 3),
+      count: number('count', count.least),
       inputs: number('inputs', 1),
       seed: number('seed', 0),
       agents: number('agents', 1),

@@ -6,6 +6,7 @@ import { pushRaw } from './push-raw.ts'
 import type { Report, Row } from './report.ts'
 import { circumstances, openStage, type Stage } from './stage.ts'
 import { type GatewayAgent, type Landed, startAgents } from './swarm/gateway-agent.ts'
+import { findDisorder, type LoggedCommit, readLog } from './swarm/read-log.ts'
 import { landBySwap, Race } from './swarm/swap-agent.ts'
 
 /** Files of the repository before an agent comes. */
@@ -219,7 +220,7 @@ async function sustained(stage: Stage, agents: readonly GatewayAgent[]): Promise
     }),
   )
   const writes = writesOf(stage.atmosphere.requests.slice(before))
-  const log = await readLog(stage, 'sustained')
+  const log = await cloneLog(stage, 'sustained')
   const seconds = Math.max(...done.map(({ to }) => to)) / 1_000
   const fifth = Math.floor(done.length / 5)
   const latency = (some: readonly Done[]) => median(some.map(({ from, to }) => to - from))
@@ -253,7 +254,7 @@ async function sustained(stage: Stage, agents: readonly GatewayAgent[]): Promise
     single('last second against first, time a commit', ends.last / ends.first, '×', '<= 1.2'),
     single('last fifth against first, p50', latency(done.slice(-fifth)) / latency(done.slice(0, fifth)), '×', '<= 1.2'),
     single('commits that are not in a clone exactly once', countWrong(done, log), 'commits', '<= 0'),
-    single('commits out of order', countDisorder(log), 'commits', '<= 0'),
+    single('commits out of order', findDisorder(log).length, 'commits', '<= 0'),
   ]
 }
 
@@ -277,36 +278,18 @@ function timesAtEnds(done: readonly Done[]): { readonly first: number; readonly 
   return { first: rate(0, firstUpTo), last: rate(lastFrom, end) }
 }
 
-/** Commits and subjects of `main`, the oldest first, as a fresh clone has them, which is checked. */
-async function readLog({ git, atEdge, path }: Stage, name: string): Promise<{ oid: string; subject: string }[]> {
+/** Of `main`, as a fresh clone has it, which is checked. */
+async function cloneLog({ git, readUrl, path }: Stage, name: string): Promise<LoggedCommit[]> {
   const directory = path(`${name}.git`)
-  await git.run(['clone', '--quiet', '--bare', atEdge(name), directory])
+  await git.run(['clone', '--quiet', '--bare', readUrl(name), directory])
   await git.run(['fsck', '--strict', '--no-dangling'], { cwd: directory })
-  const { stdout } = await git.run(['log', '--reverse', '--first-parent', '--format=%H %s', 'main'], { cwd: directory })
-  return stdout
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => ({ oid: line.slice(0, 40), subject: line.slice(41) }))
+  return readLog(git, directory, 'main')
 }
 
 /** Of those that were answered, how many are not there, or not as they were answered; and what is there beside them. */
-function countWrong(done: readonly Done[], log: readonly { oid: string; subject: string }[]): number {
+function countWrong(done: readonly Done[], log: readonly LoggedCommit[]): number {
   const present = new Map(log.map(({ oid, subject }) => [oid, subject]))
   const absent = done.filter(({ subject, landed }) => present.get(landed.commit) !== subject).length
   // The first is the base.
   return absent + Math.abs(log.length - 1 - done.length)
-}
-
-/** Commits before which a later one of the same agent lies. */
-function countDisorder(log: readonly { subject: string }[]): number {
-  const latest = new Map<string, number>()
-  let wrong = 0
-  for (const { subject } of log) {
-    const match = /^agent (\d+) commit (\d+)$/.exec(subject)
-    if (match === null) continue
-    const [, agent = '', number] = match
-    if (Number(number) < (latest.get(agent) ?? 0)) wrong++
-    latest.set(agent, Number(number))
-  }
-  return wrong
 }

@@ -30,6 +30,12 @@ export interface DrainDeps {
 const READ_PAUSE = 2_000
 /** Faults in a row that nobody can explain before the work at which they happen is given up. */
 const MOST_FAULTS = 5
+/**
+ * Those who have just been told that their work has landed may have the next at hand, and whoever comes first would be
+ * landed alone. The others are waited for as long as this part of the landing took, and looked for each so often.
+ * Milliseconds.
+ */
+const GATHER = { part: 1 / 4, longest: 100, look: 5 } as const
 /** The first pause after a lost race is at most so long, each further one twice as long, up to the longest. Milliseconds. */
 const RACE_PAUSES = { first: 20, longest: 2_000 } as const
 
@@ -38,7 +44,8 @@ const RACE_PAUSES = { first: 20, longest: 2_000 } as const
  *
  * **A batch** is the first works that wait, as many as fit. Each is applied on the branch as the one before has left it;
  * what is refused is left out. All that was made is one pack, and one move of the ref. What comes while a batch is on
- * its way is the next one.
+ * its way is the next one; after several have landed, those who come back at once are let in with it. Who comes to an
+ * idle queue waits for nobody.
  *
  * **Exactly once.** Before a landing is sent it is written down (an *attempt*). While there is one whose fate is not
  * known (after a fault, or a restart), the account is asked first whether it has landed. The branch is looked at before
@@ -60,6 +67,8 @@ export class QueueDrain {
   #alone = 0
   /** Faults in a row of one that is alone. */
   #faults = 0
+  /** Until when those are waited for who may come back after the last landing (milliseconds since 1970), and how many. */
+  #comeBack = { until: Number.NEGATIVE_INFINITY, works: 0 }
   /** When the account was last read for what is not there, in milliseconds since 1970. */
   #readAt = Number.NEGATIVE_INFINITY
 
@@ -73,6 +82,7 @@ export class QueueDrain {
 
   async #turn(): Promise<void> {
     const { store, branch, log, limits = BATCH_LIMITS } = this.#deps
+    await this.#gather()
     const works = store.nextBatch(this.#alone > 0 ? { ...limits, works: 1 } : limits)
     try {
       await this.#land(works)
@@ -81,6 +91,12 @@ export class QueueDrain {
       branch.forget()
       this.#afterFault(error instanceof ApplyFault ? error.cause : error, works)
     }
+  }
+
+  async #gather(): Promise<void> {
+    const { store, sleep, now } = this.#deps
+    const { until, works } = this.#comeBack
+    while (now() < until && store.waiting().works < works) await sleep(GATHER.look)
   }
 
   async #land(works: readonly QueuedWork[]): Promise<void> {
@@ -135,12 +151,14 @@ export class QueueDrain {
 
   async #send(landing: PreparedLanding, attempt: Attempt, fold: Fold): Promise<void> {
     const { store, branch, log, sleep, random } = this.#deps
+    const sentAt = this.#deps.now()
     const outcome = await landing.land()
     switch (outcome.state) {
       case 'landed':
         this.#races = 0
         this.#deps.logRoutine('works-landed', { landing: attempt.id, ...countsOf(fold), ...landing.cost })
         this.#settle(attempt, fold)
+        this.#expect(fold.applied.length, sentAt)
         return
       case 'lost':
         store.dropAttempt(attempt.id)
@@ -152,6 +170,14 @@ export class QueueDrain {
         if (!outcome.isUncertain) store.dropAttempt(attempt.id)
         this.#afterFailure(outcome, attempt.works)
     }
+  }
+
+  /** One that landed alone is not waited for: others are on their way by themselves. */
+  #expect(landed: number, sentAt: number): void {
+    const { store, now } = this.#deps
+    const time = now()
+    const until = landed > 1 ? time + Math.min(GATHER.longest, (time - sentAt) * GATHER.part) : time
+    this.#comeBack = { until, works: landed + store.waiting().works }
   }
 
   #afterFailure(failure: LandFailure, works: readonly AttemptedWork[]): void {

@@ -42,6 +42,59 @@ describe('what waits', () => {
       expect(await queue.branch.history()).toEqual(['first', 'one', ...times(15)])
     }))
 
+  describe('after a landing that took a while', () => {
+    /** Lands one for each of these, in 80 ms, and then what comes in the pauses after that. */
+    const land = async (queue: TestQueue, paths: string[], later: string[]) => {
+      for (const path of paths) queue.commit(path)
+      const takeAWhile = () => {
+        queue.now += 80
+      }
+      queue.branch.fates.push({ before: takeAWhile })
+      // The first comes back as soon as it is told, the others one in each pause.
+      const first = later.shift()
+      const told = queue.told.length + paths.length
+      queue.onTold = () => {
+        if (queue.told.length === told && first !== undefined) queue.commit(first)
+      }
+      queue.onPause = () => {
+        const next = later.shift()
+        if (next !== undefined) queue.commit(next)
+      }
+      await queue.drain.run()
+    }
+
+    it('of several, those who come back at once are landed together', () =>
+      started(async (queue) => {
+        await land(queue, ['a1', 'b1', 'c1'], ['a2', 'b2', 'c2'])
+        expect(queue.branch.landings).toEqual([3, 3])
+        expect(queue.pauses).toEqual([5, 5])
+      }))
+
+    it('of several, who does not come back is waited for a quarter of that', () =>
+      started(async (queue) => {
+        await land(queue, ['a1', 'b1', 'c1'], ['a2', 'b2'])
+        expect(queue.branch.landings).toEqual([3, 2])
+        expect(queue.pauses).toEqual([5, 5, 5, 5])
+      }))
+
+    it('of one, nobody is waited for', () =>
+      started(async (queue) => {
+        await land(queue, ['a1'], ['a2', 'b2'])
+        expect(queue.branch.landings).toEqual([1, 1])
+        expect(queue.pauses).toEqual([])
+      }))
+
+    it('of several, who comes when it is over waits for nobody', () =>
+      started(async (queue) => {
+        await land(queue, ['a1', 'b1', 'c1'], [])
+        queue.now += 20
+        queue.commit('later')
+        await queue.drain.run()
+        expect(queue.branch.landings).toEqual([3, 1])
+        expect(queue.pauses).toEqual([])
+      }))
+  })
+
   it('is landed without another question as long as nobody else moves the branch', () =>
     started(async (queue) => {
       for (const path of times(5)) {
