@@ -157,8 +157,8 @@ export class QueueDrain {
       case 'landed':
         this.#races = 0
         this.#deps.logRoutine('works-landed', { landing: attempt.id, ...countsOf(fold), ...landing.cost })
+        this.#comeBack = this.#returning(fold.applied.length, sentAt)
         this.#settle(attempt, fold)
-        this.#expect(fold.applied.length, sentAt)
         return
       case 'lost':
         store.dropAttempt(attempt.id)
@@ -172,12 +172,12 @@ export class QueueDrain {
     }
   }
 
-  /** One that landed alone is not waited for: others are on their way by themselves. */
-  #expect(landed: number, sentAt: number): void {
+  /** Before those who have landed are told. One that landed alone is not waited for: others come by themselves. */
+  #returning(landed: number, sentAt: number): { readonly until: number; readonly works: number } {
     const { store, now } = this.#deps
     const time = now()
-    const until = landed > 1 ? time + Math.min(GATHER.longest, (time - sentAt) * GATHER.part) : time
-    this.#comeBack = { until, works: landed + store.waiting().works }
+    const wait = landed > 1 ? Math.min(GATHER.longest, (time - sentAt) * GATHER.part) : 0
+    return { until: time + wait, works: store.waiting().works }
   }
 
   #afterFailure(failure: LandFailure, works: readonly AttemptedWork[]): void {
