@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { drain } from './drain.ts'
+import { PLAIN_STORE } from './plain-store.ts'
 import type { Report, Row } from './report.ts'
 import { circumstances, copySource, LONG_TIMEOUT, openStage, type Stage } from './stage.ts'
 
@@ -20,19 +22,23 @@ interface Peaks {
 
 /**
  * What a history of 20 MB and one of 200 MB take in memory, pushed in four pushes and cloned, with the runtime's heap
- * held to 128 MB; and the repository at `--repo`, if there is one.
+ * held to 128 MB; and the repository at `--repo`, if there is one. R2 and the cache are simulated in the same process.
+ * So the same is done with a Worker that only moves as many bytes through them: what it takes is theirs.
  */
 export async function benchMemory({ repository }: { repository: string }): Promise<Report> {
   process.env.MINIFLARE_WORKERD_V8_FLAGS = `--max-heap-size=${HEAP}`
   const peaks: Peaks[] = []
   for (const size of SIZES) peaks.push(await measure((stage) => pushRandom(stage, (size * MEGABYTE) / PUSHES)))
+  const plain: number[] = []
+  for (const size of SIZES) plain.push(await measurePlain(size * MEGABYTE))
   const rows: Row[] = peaks.flatMap(({ push, fetch }, i) => [
     row(`buffers of a push, ${SIZES[i]} MB`, push),
     row(`buffers of a clone, ${SIZES[i]} MB`, fetch),
   ])
   if (repository !== '') {
-    const { push, fetch } = await measure((stage) => pushSource(stage, repository))
+    const { push, fetch, resident } = await measure((stage) => pushSource(stage, repository))
     rows.push(row('buffers of a push, --repo', push), row('buffers of a clone, --repo', fetch))
+    rows.push({ name: 'resident, --repo', ours: resident, other: null, unit: 'MiB', reach: null })
   }
   const [small, large] = peaks as [Peaks, Peaks]
   rows.push({
@@ -41,6 +47,14 @@ export async function benchMemory({ repository }: { repository: string }): Promi
     other: small.resident,
     unit: 'MiB',
     reach: '<= 1.3',
+  })
+  const [plainSmall, plainLarge] = plain as [number, number]
+  rows.push({
+    name: `resident, ${SIZES[1]} MB that are only moved`,
+    ours: plainLarge,
+    other: plainSmall,
+    unit: 'MiB',
+    reach: null,
   })
   return { bench: 'memory', other: `${SIZES[0]} MB`, rows, facts: { heap_mb: HEAP, pushes: PUSHES } }
 }
@@ -58,6 +72,20 @@ async function measure(push: (stage: Stage) => Promise<void>): Promise<Peaks> {
   await rm(stage.path('clone'), { recursive: true })
   const { workerd_peak_mib: resident } = await circumstances(stage)
   return { push: peakOf(stage, 'pushed'), fetch: peakOf(stage, 'fetched'), resident: Number(resident) }
+}
+
+/** @returns peak resident memory of the runtime in MiB, where nobody asks the edge for anything */
+async function measurePlain(bytes: number): Promise<number> {
+  await using stage = await openStage({ beside: PLAIN_STORE })
+  const url = await stage.edge.besideUrl()
+  for (let push = 0; push < PUSHES; push++) {
+    const { ok, status } = await fetch(`${url}/${push}`, { method: 'PUT', body: noise(`${push}`, bytes / PUSHES) })
+    if (!ok) throw new Error(`the Worker for plain copies answered ${status}`)
+  }
+  const moved = (await drain(`${url}/all`)).bytes
+  if (moved !== bytes) throw new Error(`${bytes} bytes have become ${moved}`)
+  const { workerd_peak_mib: resident } = await circumstances(stage)
+  return Number(resident)
 }
 
 /** The largest account among those that the edge has logged, in MiB. */

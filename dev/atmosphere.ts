@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -264,12 +265,12 @@ async function listen(server: Server, port: number): Promise<number> {
 
 async function listening(server: Server, port: number): Promise<void> {
   if (server.listening) return
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve)
-    server.once('error', (cause) =>
-      reject(new AtmosphereError(`cannot listen on port ${port}: ${cause.message}`, { cause })),
-    )
-  })
+  try {
+    // It takes its listeners away again: a server may listen many times.
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new AtmosphereError(`cannot listen on port ${port}: ${(cause as Error).message}`, { cause })
+  }
 }
 
 async function stopListening(server: Server): Promise<void> {

@@ -28,6 +28,7 @@ const SOURCES = [
   'workers',
   'lexicons',
   'wrangler.toml',
+  'package.json',
   'package-lock.json',
 ]
 

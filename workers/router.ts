@@ -1,4 +1,5 @@
 import { type IRequestStrict, Router } from 'itty-router'
+import { agentGuide } from './agent-guide.ts'
 import { edgeDocument } from './auth/edge-did.ts'
 import { filesRouter } from './files/router.ts'
 import { gitRouter } from './git/router.ts'
@@ -14,6 +15,9 @@ router
   .get('/', textPage(home))
   .head('/', textPage(home))
   .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
+  // Loaded when it is first called: to make its schemas takes half a second, for which no other request is to wait.
+  .all('/mcp', async (request, context) => (await import('./mcp/serve-mcp.ts')).serveMcp(request, context))
+  .get('/llms.txt', textPage(agentGuide))
   .get('/.well-known/did.json', (_, context) => edgeDocument(context.environment))
   .all('/:actor/:repository/info/refs', gitRouter.fetch)
   .all('/:actor/:repository/git-upload-pack', gitRouter.fetch)

@@ -26,6 +26,7 @@ Clone a repository:   git clone ${origin}/<handle>/<repository>
 Push to your account: git push ${origin}/<your handle>/<repository> main
                       (user name: your handle; password: an app password)
 Repositories of one:  curl ${origin}/<handle>
+For agents:           curl ${origin}/llms.txt
 `
 }
 

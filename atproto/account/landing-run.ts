@@ -202,11 +202,12 @@ export class LandingRun {
   /**
    * Nobody was first, and it was alone: the PDS refuses it for what it is, or could not run it.
    *
+   * @param failure what is told if it is not tried again
    * @returns how often that has happened
    */
-  retry(message: string, retryAfterSeconds: number | null, isRefusal: boolean): number {
+  retry(message: string, retryAfterSeconds: number | null, failure: Partial<LandingFailure>): number {
     this.#retries++
-    if (isRefusal || this.#retries > MAX_RETRIES) this.fail(message, retryAfterSeconds, { isRefused: isRefusal })
+    if (failure.isRefused || this.#retries > MAX_RETRIES) this.fail(message, retryAfterSeconds, failure)
     return this.#retries
   }
 

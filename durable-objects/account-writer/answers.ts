@@ -51,8 +51,8 @@ export class SessionEndedError extends PdsError {
   override name = 'SessionEndedError'
 
   constructor(host: string) {
-    super(host, 401, 'ExpiredToken', 'the session has ended: push again', null)
-    this.message = `the session at ${host} has ended: push again with your app password`
+    super(host, 401, 'ExpiredToken', 'the session has ended', null)
+    this.message = `the session at ${host} has ended: the account's owner must sign in again, by a push with an app password`
   }
 }
 

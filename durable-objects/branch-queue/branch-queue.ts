@@ -1,5 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import { randomUUID } from 'node:crypto'
+import { drizzle } from 'drizzle-orm/d1'
+import { LandingAudit } from '../../storage/access/landing-audit.ts'
+import { TokenStore } from '../../storage/access/token-store.ts'
+import { readCollaboration } from '../collaboration.ts'
 import type { Environment } from '../environment.ts'
 import { log, logRoutine } from '../log.ts'
 import type { BranchAddress, Repetition, Submission, SubmitAnswer, Submitter, WorkState } from './answers.ts'
@@ -12,6 +16,10 @@ import { RepositoryBranch } from './repository-branch.ts'
 import { SubmissionRates } from './submission-rates.ts'
 import { tellAudit } from './tell-audit.ts'
 import { Waiters } from './waiters.ts'
+import { withdrawnWork } from './withdrawn-work.ts'
+
+/** An alarm may take 15 minutes, and a branch may have work for hours: another alarm goes on. Milliseconds. */
+const ALARM_TURN = 60_000
 
 /** Where a branch is: its drain goes on as long as the address is the same. */
 interface Drain {
@@ -40,7 +48,7 @@ export class BranchQueue extends DurableObject<Environment> {
 
   /** Takes work in, and waits for its landing as long as the caller does. */
   async submit(submission: Submission): Promise<SubmitAnswer> {
-    this.#store.setAddress(submission.address)
+    this.#note(submission.address)
     return this.#answer(handIn(this.#handIn, submission), submission.waitMilliseconds)
   }
 
@@ -62,9 +70,14 @@ export class BranchQueue extends DurableObject<Environment> {
 
   override async alarm(): Promise<void> {
     forgetOld(this.#store, Date.now())
-    await this.#startDrain()
+    await Promise.race([this.#startDrain(), pause(ALARM_TURN)])
     await this.#tellAudit()
     await this.#wakeNext()
+  }
+
+  #note(address: BranchAddress): void {
+    // Its PDS may be another one by now.
+    if (this.#store.address()?.pds !== address.pds) this.#store.setAddress(address)
   }
 
   async #answer(handedIn: HandedIn, waitMilliseconds: number): Promise<SubmitAnswer> {
@@ -111,14 +124,20 @@ export class BranchQueue extends DurableObject<Environment> {
     const { pds } = address
     if (this.#drain?.pds === pds) return this.#drain.queue
     const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work)
+    const rights = {
+      address,
+      unrevoked: (tokens: readonly string[]) => new TokenStore(drizzle(this.env.DB)).unrevoked(tokens),
+      grantOf: (did: string) => readCollaboration(this.env, address, did),
+    }
     const queue = new QueueDrain({
       store: this.#store,
       branch: new RepositoryBranch({ environment: this.env, waitUntil }, address),
       now: Date.now,
       random: Math.random,
-      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+      sleep: pause,
       log: (event, fields) => log(event, { ...address, ...fields }),
       logRoutine: (event, fields) => logRoutine(event, { ...address, ...fields }),
+      withdrawn: (works) => withdrawnWork(rights, works),
       onSettled: (tickets) => this.#waiters.tell(tickets),
     })
     this.#drain = { pds, queue }
@@ -134,7 +153,8 @@ export class BranchQueue extends DurableObject<Environment> {
 
   async #tellAuditOnce(): Promise<void> {
     try {
-      await tellAudit({ store: this.#store, record: async () => undefined })
+      const audit = new LandingAudit(drizzle(this.env.DB))
+      await tellAudit({ store: this.#store, record: (rows) => audit.record(rows) })
     } catch (error) {
       // The rows stay, and the alarm tries again.
       log('audit-failed', { ...this.#store.address(), reason: String(error) })
@@ -149,4 +169,8 @@ export class BranchQueue extends DurableObject<Environment> {
     const set = await storage.getAlarm()
     if (set === null || set > time) await storage.setAlarm(time)
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -1,11 +1,12 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { isForOwner, RefusedError } from '../account-writer/answers.ts'
 import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from '../repository/mirror-errors.ts'
-import type { RefusedWork } from './answers.ts'
+import type { RefusedWork, Submitter } from './answers.ts'
 import type { Branch, BranchPosition, Freshness, LandFailure, PreparedLanding } from './branch.ts'
 import { ApplyFault, type Fold, foldBatch } from './fold-batch.ts'
-import { BATCH_LIMITS, PAUSES } from './limits.ts'
+import { BATCH_LIMITS, PAUSES, TRUSTED_FOR } from './limits.ts'
 import type { Attempt, AttemptedWork, BatchLimits, QueuedWork, QueueStore, SettledWork } from './queue-store.ts'
+import { RightsUnknownError } from './withdrawn-work.ts'
 
 export interface DrainDeps {
   readonly store: QueueStore
@@ -19,6 +20,8 @@ export interface DrainDeps {
   log(event: string, fields: Record<string, unknown>): void
   /** The same for what goes as it should. */
   logRoutine(event: string, fields: Record<string, unknown>): void
+  /** The seqs of work that whoever handed it in may not do any more. @throws where it cannot be found out now */
+  withdrawn(works: readonly QueuedWork[]): Promise<ReadonlySet<number>>
   /** Hears the tickets of what is settled. */
   onSettled(tickets: readonly string[]): void
 }
@@ -28,12 +31,20 @@ export interface DrainDeps {
  * would have it read each time.
  */
 const READ_PAUSE = 2_000
+
+interface LastLanding {
+  readonly works: number
+  /** In milliseconds. */
+  readonly took: number
+  /** Milliseconds since 1970. */
+  readonly endedAt: number
+}
+
 /** Faults in a row that nobody can explain before the work at which they happen is given up. */
 const MOST_FAULTS = 5
 /**
- * Those who have just been told that their work has landed may have the next at hand, and whoever comes first would be
- * landed alone. The others are waited for as long as this part of the landing took, and looked for each so often.
- * Milliseconds.
+ * How long work is waited for after a landing: this part of the time that it took, and so many milliseconds at most. So
+ * often it is looked whether it is there, in milliseconds.
  */
 const GATHER = { part: 1 / 4, longest: 100, look: 5 } as const
 /** The first pause after a lost race is at most so long, each further one twice as long, up to the longest. Milliseconds. */
@@ -44,8 +55,7 @@ const RACE_PAUSES = { first: 20, longest: 2_000 } as const
  *
  * **A batch** is the first works that wait, as many as fit. Each is applied on the branch as the one before has left it;
  * what is refused is left out. All that was made is one pack, and one move of the ref. What comes while a batch is on
- * its way is the next one; after several have landed, those who come back at once are let in with it. Who comes to an
- * idle queue waits for nobody.
+ * its way is the next one.
  *
  * **Exactly once.** Before a landing is sent it is written down (an *attempt*). While there is one whose fate is not
  * known (after a fault, or a restart), the account is asked first whether it has landed. The branch is looked at before
@@ -56,6 +66,9 @@ const RACE_PAUSES = { first: 20, longest: 2_000 } as const
  * what they conflict with. If nothing of the batch is to be landed, the mirror is asked again before anyone is refused;
  * and the account itself before anyone is told that something is not there.
  *
+ * **Rights** are looked at when work is handed in. What has waited for long is looked at again before it lands: so that
+ * a token that has leaked does nothing more a moment after it is revoked, also where its work waits for hours.
+ *
  * **Faults.** While the account cannot be written to, work waits. Work that is refused by the account for what it is, or
  * at which something breaks again and again, is given up once it is alone, so that the others go on.
  */
@@ -63,12 +76,12 @@ export class QueueDrain {
   readonly #deps: DrainDeps
   /** Races lost in a row. */
   #races = 0
+  /** The last landing; null: there was none. */
+  #last: LastLanding | null = null
   /** Works that go alone, since something has broken with several. */
   #alone = 0
   /** Faults in a row of one that is alone. */
   #faults = 0
-  /** Until when those are waited for who may come back after the last landing (milliseconds since 1970), and how many. */
-  #comeBack = { until: Number.NEGATIVE_INFINITY, works: 0 }
   /** When the account was last read for what is not there, in milliseconds since 1970. */
   #readAt = Number.NEGATIVE_INFINITY
 
@@ -93,9 +106,15 @@ export class QueueDrain {
     }
   }
 
+  /**
+   * Those who were answered together come back nearly together: the first of them waits for the others a moment, or each
+   * round of them would be two landings.
+   */
   async #gather(): Promise<void> {
-    const { store, sleep, now } = this.#deps
-    const { until, works } = this.#comeBack
+    if (this.#last === null) return
+    const { store, now, sleep } = this.#deps
+    const { works, took, endedAt } = this.#last
+    const until = endedAt + Math.min(GATHER.longest, took * GATHER.part)
     while (now() < until && store.waiting().works < works) await sleep(GATHER.look)
   }
 
@@ -104,6 +123,7 @@ export class QueueDrain {
     // Before what was tried is looked for: see above.
     const known = await branch.position()
     if (await this.#settleEarlier()) return
+    if (await this.#refuseWithdrawn(works)) return
     const { position, fold } = await this.#fold(known, works)
     if (fold.applied.length === 0) {
       this.#settle(null, fold)
@@ -129,6 +149,22 @@ export class QueueDrain {
     return false
   }
 
+  /** Whether some of the works are refused now, since their rights have been taken back. */
+  async #refuseWithdrawn(works: readonly QueuedWork[]): Promise<boolean> {
+    const { store, now, withdrawn } = this.#deps
+    const since = now() - TRUSTED_FOR
+    const sent = store.sentSince(since)
+    const old = works.filter(({ seq, handedIn }) => handedIn < since && !sent.has(seq))
+    if (old.length === 0) return false
+    const seqs = await withdrawn(old)
+    const refused = old.filter(({ seq }) => seqs.has(seq))
+    if (refused.length === 0) return false
+    this.#note(
+      refused.map(({ seq, submitter }) => ({ seq, outcome: { state: 'refused', refusal: takenBack(submitter) } })),
+    )
+    return true
+  }
+
   /** What comes of the works; by a fresh look, before anyone is refused for what is only thought to be so. */
   async #fold(known: BranchPosition, works: readonly QueuedWork[]): Promise<{ position: BranchPosition; fold: Fold }> {
     let position = known
@@ -150,14 +186,14 @@ export class QueueDrain {
   }
 
   async #send(landing: PreparedLanding, attempt: Attempt, fold: Fold): Promise<void> {
-    const { store, branch, log, sleep, random } = this.#deps
-    const sentAt = this.#deps.now()
+    const { store, branch, log, sleep, now, random } = this.#deps
+    const sentAt = now()
     const outcome = await landing.land()
     switch (outcome.state) {
       case 'landed':
         this.#races = 0
+        this.#last = { works: attempt.works.length, took: now() - sentAt, endedAt: now() }
         this.#deps.logRoutine('works-landed', { landing: attempt.id, ...countsOf(fold), ...landing.cost })
-        this.#comeBack = this.#returning(fold.applied.length, sentAt)
         this.#settle(attempt, fold)
         return
       case 'lost':
@@ -170,14 +206,6 @@ export class QueueDrain {
         if (!outcome.isUncertain) store.dropAttempt(attempt.id)
         this.#afterFailure(outcome, attempt.works)
     }
-  }
-
-  /** Before those who have landed are told. One that landed alone is not waited for: others come by themselves. */
-  #returning(landed: number, sentAt: number): { readonly until: number; readonly works: number } {
-    const { store, now } = this.#deps
-    const time = now()
-    const wait = landed > 1 ? Math.min(GATHER.longest, (time - sentAt) * GATHER.part) : 0
-    return { until: time + wait, works: store.waiting().works }
   }
 
   #afterFailure(failure: LandFailure, works: readonly AttemptedWork[]): void {
@@ -248,6 +276,11 @@ const GIVEN_UP: RefusedWork = {
   message: 'something went wrong here again and again, and the work was given up: hand it in anew later',
 }
 
+function takenBack({ did, tokenLabel }: Submitter): RefusedWork {
+  const who = tokenLabel === null ? did : `the token '${tokenLabel}'`
+  return { reason: 'withdrawn', message: `the right of ${who} was taken back before the turn came: nothing has landed` }
+}
+
 function countsOf({ applied, refused, objects }: Fold) {
   return { works: applied.length, refused: refused.length, objects: objects.length }
 }
@@ -268,7 +301,11 @@ function troubleOf(error: unknown): { readonly reason: string; readonly retryAft
     return { reason: error.message, retryAfterSeconds: error.retryAfterSeconds }
   }
   if (error instanceof PdsError) return { reason: error.message, retryAfterSeconds: error.retryAfter }
-  if (error instanceof PdsUnreachableError || error instanceof StillMirroringError) {
+  if (
+    error instanceof PdsUnreachableError ||
+    error instanceof StillMirroringError ||
+    error instanceof RightsUnknownError
+  ) {
     return { reason: error.message, retryAfterSeconds: null }
   }
   return null

@@ -8,45 +8,36 @@ import { KEPT_IN_MEMORY } from './limits.ts'
 /** What an object takes beside its bytes, roughly. */
 const ENTRY_BYTES = 300
 /** Larger ones would drive out many. */
-const LARGEST = KEPT_IN_MEMORY.objectBytes / 8
+const LARGEST = KEPT_IN_MEMORY.objectBytes / 16
 
-/** Objects that a queue has made or read: those that it needs next are mostly among them. */
-export class KeptObjects {
-  readonly #objects = new LruCache<Oid, GitObject>(
-    KEPT_IN_MEMORY.objectBytes,
-    ({ bytes }) => bytes.length + ENTRY_BYTES,
-  )
+/** Of all queues that share an isolate: one bound for them all. */
+const kept = new LruCache<string, GitObject>(KEPT_IN_MEMORY.objectBytes, ({ bytes }) => bytes.length + ENTRY_BYTES)
 
-  get(oid: Oid): GitObject | undefined {
-    return this.#objects.get(oid)
-  }
-
-  keep(oid: Oid, { type, bytes }: GitObject): void {
-    if (bytes.length <= LARGEST) this.#objects.set(oid, { type, bytes })
-  }
-}
-
-/** The objects of packs, those first that are kept. */
+/**
+ * The objects of a repository's packs. What its queues have lately made or read is kept, and is mostly what they need
+ * next. Nothing is found that is not in the packs: another queue may know newer ones.
+ */
 export class KeptSource implements BaseSource {
-  readonly #kept: KeptObjects
+  readonly #repository: string
   readonly #packs: PackedObjects
 
-  constructor(kept: KeptObjects, packs: PackedObjects) {
-    this.#kept = kept
+  /** @param repository names it, in all of the edge */
+  constructor(repository: string, packs: PackedObjects) {
+    this.#repository = repository
     this.#packs = packs
   }
 
   async read(oid: Oid): Promise<GitObject | null> {
-    const kept = this.#kept.get(oid)
-    if (kept !== undefined) return kept
+    if (!this.has(oid)) return null
+    const known = kept.get(this.#key(oid))
+    if (known !== undefined) return known
     const object = await this.#packs.read(oid)
-    if (object !== null) this.#kept.keep(oid, object)
+    if (object !== null) this.keep(oid, object)
     return object
   }
 
   async stat(oid: Oid): Promise<{ type: ObjectType; size: number } | null> {
-    const kept = this.#kept.get(oid)
-    return kept === undefined ? this.#packs.stat(oid) : { type: kept.type, size: kept.bytes.length }
+    return this.#packs.stat(oid)
   }
 
   has(oid: Oid): boolean {
@@ -55,5 +46,13 @@ export class KeptSource implements BaseSource {
 
   deltaDepth(oid: Oid): number {
     return this.#packs.deltaDepth(oid)
+  }
+
+  keep(oid: Oid, { type, bytes }: GitObject): void {
+    if (bytes.length <= LARGEST) kept.set(this.#key(oid), { type, bytes })
+  }
+
+  #key(oid: Oid): string {
+    return `${this.#repository}/${oid}`
   }
 }

@@ -36,18 +36,22 @@ export const CONFLICT_LIMITS = {
   mergedBytes: MEBIBYTE,
 } as const
 
+/**
+ * Of work that has waited for so long, it is asked before it lands whether whoever handed it in still may. What has not
+ * was let in a moment ago, and costs no question. Milliseconds.
+ */
+export const TRUSTED_FOR = 30_000
+
 /** Answers and idempotency keys are kept so long, in milliseconds. */
 export const KEPT_FOR = 24 * 60 * MINUTE
 
-/** What is kept in memory of what a queue has landed itself. */
+/** What is kept in memory so that the next landing reads nothing of what was made before. */
 export const KEPT_IN_MEMORY = {
-  /** Bytes of objects that have been made or read. */
-  objectBytes: 8 * MEBIBYTE,
-  /** Bytes of packs that have been read. */
-  readBytes: 8 * MEBIBYTE,
-  /** Packs that have landed since the mirror was last asked, and their bytes. */
+  /** Bytes of objects that have been made or read, by all queues that share an isolate. */
+  objectBytes: 16 * MEBIBYTE,
+  /** Packs that one queue has landed since it last asked the mirror, and their bytes. */
   packs: 32,
-  packBytes: 8 * MEBIBYTE,
+  packBytes: 2 * MEBIBYTE,
 } as const
 
 /** The longest that a caller is kept waiting, in milliseconds: connections that are silent for longer are cut. */

@@ -26,7 +26,7 @@ import type { BranchAddress } from './answers.ts'
 import type { Branch, BranchPosition, Freshness, LandingCost, LandOutcome, PreparedLanding } from './branch.ts'
 import type { Fold } from './fold-batch.ts'
 import { type BranchPlace, readTip } from './ground.ts'
-import { KeptObjects, KeptSource } from './kept-objects.ts'
+import { KeptSource } from './kept-objects.ts'
 import { KEPT_IN_MEMORY } from './limits.ts'
 import type { Attempt } from './queue-store.ts'
 
@@ -47,7 +47,7 @@ interface Known {
   /** Id of the newest; null: there are none. */
   readonly newest: string | null
   readonly source: KeptSource
-  /** Of the mirror's packs: what has been read of them is kept. */
+  /** Of the mirror's packs: what has been read of them is held for as long as the landing takes. */
   readonly ranges: readonly R2Range[]
   /** Requests to R2 so far. */
   reads(): number
@@ -70,7 +70,6 @@ const MOST_LOOKS = 4
 export class RepositoryBranch implements Branch {
   readonly #deps: RepositoryBranchDeps
   readonly #address: BranchAddress
-  readonly #objects = new KeptObjects()
   #known: Known | null = null
   /** Seq to which the branch has come by landings from here: what the mirror says must not be older. */
   #landedSeq = 0
@@ -111,15 +110,13 @@ export class RepositoryBranch implements Branch {
       return { id, pack: null, cost: this.#cost(known, 0), land: () => this.#land(known, fold, landing, null) }
     }
     const built = await buildPack(fresh, known.source)
-    const pack = await takeBuiltPack(
-      built,
-      newPack(
-        this.#deps.environment,
-        // Of this landing's buffers: the mirror's account goes on to hold the packs.
-        { address: this.#mirror().address, memory: new MemoryAccount() },
-        { known: known.packs, newest: known.newest },
-      ),
+    const options = newPack(
+      this.#deps.environment,
+      // Of this landing's buffers: the mirror's account goes on to hold the packs.
+      { address: this.#mirror().address, memory: new MemoryAccount() },
+      { known: known.packs, newest: known.newest },
     )
+    const pack = await takeBuiltPack(built, { ...options, objects: known.source })
     try {
       if (pack.ingested.missing.length > 0) {
         throw new Error(`the pack lacks ${pack.ingested.missing.length} objects: ${pack.ingested.missing[0]}`)
@@ -210,7 +207,8 @@ export class RepositoryBranch implements Branch {
   }
 
   #source(packs: readonly PackHandle[]): KeptSource {
-    return new KeptSource(this.#objects, new PackedObjects(packs))
+    const { did, rkey } = this.#address
+    return new KeptSource(`${did}/${rkey}`, new PackedObjects(packs))
   }
 
   async #isAncestor(mirror: Mirror, ancestor: string, commit: string): Promise<boolean> {
@@ -260,8 +258,7 @@ export class RepositoryBranch implements Branch {
     this.#landedSeq = move.state.seq
     // Where the mirror has not got it, what is made next could come to lie before what it stands on.
     if (isTakenOver) this.#known = this.#after(known, fold, move.state, result, made)
-    const read = known.ranges.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
-    if (read > KEPT_IN_MEMORY.readBytes) for (const range of known.ranges) range.letGo()
+    for (const range of known.ranges) range.letGo()
     return outcome
   }
 
@@ -281,13 +278,14 @@ export class RepositoryBranch implements Branch {
       head: headNeeds.length === 0 ? head : known.head,
     }
     if (made === null) return moved
-    for (const object of fold.objects) this.#objects.keep(object.oid, object)
     const packs = [...known.packs, { ...made.pack.files, data: new BufferRange(made.bytes) }]
+    const source = this.#source(packs)
+    for (const object of fold.objects) source.keep(object.oid, object)
     return {
       ...moved,
       packs,
       newest: made.pack.id,
-      source: this.#source(packs),
+      source,
       landedPacks: known.landedPacks + 1,
       landedBytes: known.landedBytes + made.bytes.length,
     }

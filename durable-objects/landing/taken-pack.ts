@@ -5,6 +5,7 @@ import { type IngestedPack, ingestPack } from '../../git/graph/ingest-pack.ts'
 import { PackGraph } from '../../git/graph/pack-graph.ts'
 import type { KnownPack, PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import type { ObjectSource } from '../../git/object/object-source.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
@@ -20,6 +21,8 @@ export interface TakePackOptions extends Omit<PackIntakeOptions, 'key'> {
   readonly id: string
   /** The repository's packs. */
   readonly known: readonly PackHandle[]
+  /** The objects of these packs. Default: they are read from the packs. */
+  readonly objects?: ObjectSource
   readonly tell: Tell
 }
 
@@ -39,7 +42,10 @@ export async function takePack(chunks: AsyncIterable<Uint8Array>, options: TakeP
       known:
         known.length === 0
           ? null
-          : { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) },
+          : {
+              objects: options.objects ?? memory.enter(new PackedObjects(known)),
+              graph: RepositoryGraph.of(known),
+            },
       strict: true,
       memory,
       onProgress: (phase, done, total) => {

@@ -8,7 +8,9 @@ export interface ByteRange {
   stream(offset: number, length: number): ReadableStream<Uint8Array>
   /**
    * The same bytes in pieces of `pieceBytes`, the last one shorter, each read when it is asked for. They may be shared
-   * with others: they must not be changed. Whoever stops early ends the generator, and the reading with it.
+   * with others: they must not be changed. A piece is there until the second after it is asked for: so one may be used
+   * while the next is read. Then its memory may be that of another. Whoever stops early ends the generator, and the
+   * reading with it.
    */
   pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined>
 }

@@ -45,7 +45,8 @@ export function countLines(bytes: Uint8Array): number {
   return count
 }
 
-function lineStarts(bytes: Uint8Array): Uint32Array {
+/** Where each line starts, and at the end the length of the text. */
+export function lineStarts(bytes: Uint8Array): Uint32Array {
   const count = countLines(bytes)
   const starts = new Uint32Array(count + 1)
   for (let line = 1; line < count; line++) starts[line] = bytes.indexOf(LF, starts[line - 1]!) + 1

@@ -12,6 +12,10 @@ export class PackSink {
   #chunk: Uint8Array = new Uint8Array(CHUNK_BYTES)
   #length = 0
   #ready: Uint8Array[] = []
+  /** Buffers of its own that are full. The others are passed on as they came. */
+  readonly #full = new Set<ArrayBufferLike>()
+  /** To be filled again. */
+  readonly #spare: Uint8Array[] = []
   #position = 0
 
   /** Bytes so far. */
@@ -19,9 +23,10 @@ export class PackSink {
     return this.#position
   }
 
-  /** Of what has not been taken, and what is gathered. */
+  /** Of its own buffers, and of what else has not been taken. */
   get heldBytes(): number {
-    return this.#ready.reduce((sum, { byteLength }) => sum + byteLength, this.#chunk.byteLength)
+    const own = (1 + this.#full.size + this.#spare.length) * CHUNK_BYTES
+    return this.#ready.reduce((sum, { buffer, byteLength }) => sum + (this.#full.has(buffer) ? 0 : byteLength), own)
   }
 
   /** Whether there is a chunk to take. */
@@ -37,7 +42,7 @@ export class PackSink {
     this.append(new Uint8Array(header.buffer))
   }
 
-  /** Takes in bytes, which must not change afterwards. */
+  /** Takes in bytes, which must not change before they are taken. */
   append(bytes: Uint8Array): void {
     this.#position += bytes.length
     if (bytes.length >= PASS_BYTES) {
@@ -54,11 +59,16 @@ export class PackSink {
     }
   }
 
-  /** The chunks that are full, oldest first. */
+  /** The chunks that are full, oldest first. They belong to the caller, but see {@link recycle}. */
   take(): Uint8Array[] {
     const ready = this.#ready
     this.#ready = []
     return ready
+  }
+
+  /** Takes back chunks of which the caller has no more use: their buffers are filled again. */
+  recycle(chunks: readonly Uint8Array[]): void {
+    for (const { buffer } of chunks) if (this.#full.delete(buffer)) this.#spare.push(new Uint8Array(buffer))
   }
 
   /** Ends the pack with its checksum. @returns what has not been taken. */
@@ -73,7 +83,8 @@ export class PackSink {
   #turn(): void {
     if (this.#length === 0) return
     this.#push(this.#chunk.subarray(0, this.#length))
-    this.#chunk = new Uint8Array(CHUNK_BYTES)
+    this.#full.add(this.#chunk.buffer)
+    this.#chunk = this.#spare.pop() ?? new Uint8Array(CHUNK_BYTES)
     this.#length = 0
   }
 

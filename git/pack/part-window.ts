@@ -42,9 +42,10 @@ export class PartWindow {
   async cover(from: number, to: number): Promise<Uint8Array> {
     await this.moveTo(from)
     while (this.end < to) {
+      // What the window has is gone when the next part is taken.
+      const kept = this.#bytes.slice(from - this.#start)
       const part = await this.#parts.next()
       if (part === null || part.offset !== this.end) throw new PackError('an entry lies outside of what was read')
-      const kept = this.#bytes.subarray(from - this.#start)
       const joined = new Uint8Array(kept.length + part.bytes.length)
       joined.set(kept)
       joined.set(part.bytes, kept.length)

@@ -12,7 +12,10 @@ export interface Span {
   readonly end: number
 }
 
-/** A part of a file. The bytes may be shared with others: they must not be changed. */
+/**
+ * A part of a file. The bytes may be shared with others: they must not be changed. They are there until the next part is
+ * taken.
+ */
 export interface FilePart {
   readonly offset: number
   readonly bytes: Uint8Array

@@ -41,7 +41,7 @@ export interface WrittenPack {
   readonly verbatim: boolean
   /**
    * The pack, in chunks of about a megabyte, each made when it is asked for. They may be views of what others use as
-   * well: they must not be changed or transferred. Can be read once.
+   * well: they must not be changed or transferred. One is there until the next is asked for. Can be read once.
    */
   chunks(): AsyncGenerator<Uint8Array, void, undefined>
 }
@@ -140,6 +140,7 @@ export class PackWriter {
     return this.#sink.position
   }
 
+  /** The pack; its chunks as those of {@link WrittenPack.chunks}. */
   async *write(objects: number): AsyncGenerator<Uint8Array, void, undefined> {
     this.#options.memory?.enter(this)
     this.#sink.header(objects)
@@ -189,6 +190,8 @@ export class PackWriter {
         run = { start: run.start, end }
       } else {
         if (!this.#copyFromWindow(window, run)) yield* this.#copy(window, run)
+        // What is passed on as it was read must be taken before the window moves.
+        if (this.#sink.isReady) yield* this.#report(this.#sink.take())
         if (stays) run = { start, end }
         else if (mode === WHOLE) run = await this.#appendWhole(index.oid(ordinal), end)
         else {
@@ -253,6 +256,7 @@ export class PackWriter {
     this.#options.memory?.check()
     this.#options.onProgress?.(this.#objects, this.#sink.position)
     yield* chunks
+    this.#sink.recycle(chunks)
   }
 }
 

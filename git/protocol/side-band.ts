@@ -18,8 +18,34 @@ const encoder = new TextEncoder()
 /** Frames bytes of one band, in as many packets as it takes, in one buffer. */
 export function sideBand(band: Band, data: Uint8Array | string, limit = SIDE_BAND_64K_DATA): Uint8Array {
   const bytes = typeof data === 'string' ? encoder.encode(data) : data
-  const packets = Math.ceil(bytes.length / limit)
-  const framed = new Uint8Array(bytes.length + packets * OVERHEAD)
+  return frame(new Uint8Array(framedLength(bytes.length, limit)), band, bytes, limit)
+}
+
+/**
+ * Frames a pack chunk by chunk, in a buffer that it uses again: a pack of any size leaves nothing behind to collect. A
+ * frame is there until the next is asked for.
+ */
+export class DataFramer {
+  readonly #limit: number
+  #buffer = new Uint8Array(0)
+
+  /** @param limit data bytes in one packet */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  frame(data: Uint8Array): Uint8Array {
+    const length = framedLength(data.length, this.#limit)
+    if (this.#buffer.length < length) this.#buffer = new Uint8Array(length)
+    return frame(this.#buffer.subarray(0, length), BAND_DATA, data, this.#limit)
+  }
+}
+
+function framedLength(length: number, limit: number): number {
+  return length + Math.ceil(length / limit) * OVERHEAD
+}
+
+function frame(framed: Uint8Array, band: Band, bytes: Uint8Array, limit: number): Uint8Array {
   let to = 0
   for (let from = 0; from < bytes.length; from += limit) {
     const part = bytes.subarray(from, from + limit)

@@ -81,7 +81,8 @@ export class R2Range implements ByteRange {
 
   /**
    * One request, however long the span is. One that breaks off is made again from where it broke: a slow client can
-   * keep it open for minutes.
+   * keep it open for minutes. Two buffers are used in turn, and what was given from one is gone (its length is 0) once it
+   * is filled again.
    */
   async *pieces(offset: number, length: number, pieceBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
     assertRange(this, offset, length)
@@ -91,13 +92,19 @@ export class R2Range implements ByteRange {
     }
     const end = offset + length
     let at = offset
+    let latest: ArrayBuffer | null = null
+    let spare: ArrayBuffer | null = null
     while (at < end) {
       const openedAt = at
       const reader = (await this.#open(at, end - at)).getReader({ mode: 'byob' })
       try {
         while (at < end) {
-          const piece = await readPiece(reader, Math.min(pieceBytes, end - at))
+          const buffer: ArrayBuffer = spare ?? new ArrayBuffer(pieceBytes)
+          spare = null
+          const piece = await readPiece(reader, buffer, Math.min(pieceBytes, end - at))
           at += piece.length
+          spare = latest
+          latest = piece.buffer
           yield piece
         }
       } catch (error) {
@@ -166,8 +173,13 @@ export class R2Range implements ByteRange {
   }
 }
 
-async function readPiece(reader: ReadableStreamBYOBReader, length: number): Promise<Uint8Array> {
-  const { value } = await reader.readAtLeast(length, new Uint8Array(length))
+/** Reads `length` bytes into a buffer, which is the piece's from then on. */
+async function readPiece(
+  reader: ReadableStreamBYOBReader,
+  buffer: ArrayBuffer,
+  length: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { value } = await reader.readAtLeast(length, new Uint8Array(buffer, 0, length))
   if (value?.length !== length) throw new Error(`R2 gave ${value?.length ?? 0} bytes of ${length}`)
   return value
 }

@@ -75,7 +75,7 @@ export async function clone(packs: readonly PackHandle[], wants: readonly Oid[])
   const plan = await planFetch(graph, { wants, haves: [] }, objects)
   const chunks: Uint8Array[] = []
   for await (const chunk of writePack(packs, plan.selection, { ofsDelta: true, client: null, objects }).chunks()) {
-    chunks.push(chunk.slice())
+    chunks.push(Uint8Array.from(chunk))
   }
   return concat(chunks)
 }

@@ -1,15 +1,15 @@
-import { isDirectory, isGitlink, isSymlink } from '../../git/object/file-mode.ts'
+import { isSymlink } from '../../git/object/file-mode.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { joinPath } from '../../git/object/path.ts'
 import { decodeText } from '../../git/object/text.ts'
-import { type PathEntry, resolveTreePath } from '../../git/walk/tree-path.ts'
+import type { PathEntry } from '../../git/walk/tree-path.ts'
 import type { RepositoryObjects, RepositoryView } from '../../storage/repository-view.ts'
 import { blobResponse } from '../http/blob-response.ts'
 import { peekStream } from '../http/byte-stream.ts'
 import { conditional } from '../http/conditional.ts'
 import { HttpError } from '../http/http-error.ts'
-import { requireRevision, requireTree } from '../repository-access.ts'
 import { contentDisposition } from './content-disposition.ts'
+import { findFile } from './find-file.ts'
 import { BINARY, imageType, SNIFFED_BYTES, sniffType, TEXT } from './media-type.ts'
 import { splitRevisionAndPath } from './revision-and-path.ts'
 
@@ -23,22 +23,9 @@ const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 export async function rawFile(request: Request, view: RepositoryView, rest: Uint8Array): Promise<Response> {
   const split = splitRevisionAndPath(view.manifest, rest)
   if (split === null) throw new HttpError(404, 'RevisionNotFound', 'no branch, tag or object is named so')
-  const revision = await requireRevision(view, split.revision, 'tree')
-  const { tree } = await requireTree(view, revision)
-  const path = split.path.reduce(joinPath, new Uint8Array(0))
-  const entry = requireFile(await resolveTreePath(view.objects, tree, path))
+  const file = await findFile(view, split.revision, split.path.reduce(joinPath, new Uint8Array(0)))
   const fileName = decodeText(split.path.at(-1) ?? new Uint8Array(0))
-  return serveBlob(request, view.objects, entry, fileName, revision.exact)
-}
-
-/** @throws {@link HttpError} 404 where no file stands at the path, saying what does */
-export function requireFile(entry: PathEntry | null): PathEntry {
-  if (entry === null) throw new HttpError(404, 'PathNotFound', 'no such file in this revision')
-  if (isDirectory(entry.mode)) throw new HttpError(404, 'PathNotFound', 'this path is a directory')
-  if (isGitlink(entry.mode)) {
-    throw new HttpError(404, 'PathNotFound', `this path is a submodule at ${entry.oid} of another repository`)
-  }
-  return entry
+  return serveBlob(request, view.objects, file, fileName, file.exact)
 }
 
 /** Answers with a blob's bytes, sandboxed. `immutable`: whether the URL names them by a full id. */

@@ -9,7 +9,7 @@ import { negotiateFrom } from '../../git/protocol/graph-negotiation.ts'
 import { errorLine } from '../../git/protocol/pkt-line.ts'
 import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { resolveShallowUpdate } from '../../git/protocol/shallow-info.ts'
-import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, sideBand } from '../../git/protocol/side-band.ts'
+import { BAND_ERROR, BAND_PROGRESS, DataFramer, sideBand } from '../../git/protocol/side-band.ts'
 import { resolveWantedRefs } from '../../git/protocol/wanted-refs.ts'
 import { type FetchWish, type FindTags, planFetch } from '../../git/walk/plan-fetch.ts'
 import type { ShallowUpdate } from '../../git/walk/shallow-update.ts'
@@ -21,7 +21,9 @@ import { FLUSH_PACKET } from './git-request.ts'
 import { withProgress } from './progress.ts'
 
 /**
- * Answers one round: its head, and the pack where it is time. Errors travel in the answer.
+ * Answers one round: its head, and the pack where it is time. Errors travel in the answer, except in a pack that is not
+ * in side bands: there is no place for words in it, so they are thrown. Buffers are used again: a chunk is there until
+ * the next is asked for.
  *
  * @param keep what is done with an answer that has no error in it; default nothing
  */
@@ -30,19 +32,20 @@ export async function* answerFetch(
   fetch: FetchForm,
   keep: (answer: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array> = (answer) => answer,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const place = { isInBand: fetch.isBandedFromStart }
+  const place = { isInBand: fetch.isBandedFromStart, isBarePack: false }
   try {
     yield* keep(writeAnswer(mirror, fetch, place))
   } catch (error) {
+    if (place.isBarePack) throw error
     yield errorPacket(error, place.isInBand)
   }
 }
 
-/** @param place whether what comes next is in side bands, kept up to date */
+/** @param place whether what comes next is in side bands, or a pack without them, kept up to date */
 async function* writeAnswer(
   mirror: Mirror,
   fetch: FetchForm,
-  place: { isInBand: boolean },
+  place: { isInBand: boolean; isBarePack: boolean },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (fetch.constantHead !== null) {
     yield fetch.constantHead
@@ -69,7 +72,9 @@ async function* writeAnswer(
   // What a filter has left out before is no base for a delta, and only the client knows what that was.
   const isThin = fetch.thinPack && fetch.deepen.filter === null
   const options = { ofsDelta: fetch.ofsDelta, client: isThin ? client : null, objects, memory: mirror.memory }
-  yield* framedPack(writePack(packs, selection, options), fetch)
+  const pack = writePack(packs, selection, options)
+  place.isBarePack = fetch.bandLimit === null
+  yield* framedPack(pack, fetch)
 }
 
 function advertisedRefs({ refs, defaultBranch }: Manifest): AdvertisedRefs {
@@ -102,7 +107,8 @@ async function* mirrored(mirror: Mirror, fetch: FetchForm, isInBand: boolean): A
 async function* framedPack(pack: WrittenPack, { bandLimit, noProgress }: FetchForm): AsyncGenerator<Uint8Array> {
   if (bandLimit === null) return yield* pack.chunks()
   if (!noProgress) yield sideBand(BAND_PROGRESS, `Enumerating objects: ${pack.objects}, done.\n`)
-  for await (const chunk of pack.chunks()) yield sideBand(BAND_DATA, chunk, bandLimit)
+  const framer = new DataFramer(bandLimit)
+  for await (const chunk of pack.chunks()) yield framer.frame(chunk)
   if (!noProgress) yield sideBand(BAND_PROGRESS, `Total ${pack.objects} objects, copied as they are stored.\n`)
   yield FLUSH_PACKET
 }

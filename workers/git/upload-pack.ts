@@ -12,6 +12,7 @@ import { parseGitProtocol } from '../../git/protocol/protocol-version.ts'
 import { readUploadRequest } from '../../git/protocol/upload-request.ts'
 import { readV2Command, type V2Command } from '../../git/protocol/v2-command.ts'
 import { ALL_REFS, NO_REFS } from '../../git/refs/ref-selection.ts'
+import { pumpChunks } from '../http/byte-stream.ts'
 import type { RequestContext } from '../request-context.ts'
 import { keptAdvertisements } from './advertisement-cache.ts'
 import { answerFetch } from './answer-fetch.ts'
@@ -54,9 +55,12 @@ async function answer(context: RequestContext, request: Request, mirror: Mirror,
   const mayKeep = isAskedByOthers(fetch) && !saysNoStore(request)
   const manifest = mayKeep ? await mirror.presentManifest(fetch.namedRefs) : null
   const name = manifest && answerName(fetch, manifest)
-  if (name === null) return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch)))
+  const waitUntil = (work: Promise<unknown>) => context.waitUntil(work)
+  const pumped = (chunks: AsyncGenerator<Uint8Array>) =>
+    bodyResponse(RESULT_TYPE, pumpChunks(logCost('fetched', mirror, chunks), waitUntil))
+  if (name === null) return pumped(answerFetch(mirror, fetch))
   const { origin } = new URL(request.url)
-  const answers = new KeptAnswers(caches.default, origin, (work) => context.waitUntil(work))
+  const answers = new KeptAnswers(caches.default, origin, waitUntil)
   const kept = await answers.find(name)
   if (kept !== null) {
     const { did, rkey } = mirror.address
@@ -65,7 +69,7 @@ async function answer(context: RequestContext, request: Request, mirror: Mirror,
   }
   const isSound = () => mirror.version === manifest?.version
   const keep = (chunks: AsyncGenerator<Uint8Array>) => answers.keep(name, chunks, isSound)
-  return streamedResponse(RESULT_TYPE, logCost('fetched', mirror, answerFetch(mirror, fetch, keep)))
+  return pumped(answerFetch(mirror, fetch, keep))
 }
 
 /** Whether the answer is to be made for this client alone: whoever measures it, or doubts the cache, says so. */

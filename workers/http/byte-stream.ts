@@ -112,7 +112,10 @@ export async function* gatherChunks(chunks: AsyncIterable<Uint8Array>): AsyncGen
   if (length > 0) yield concatBytes(gathered)
 }
 
-/** A stream of what a generator gives: it is asked only as fast as the stream is read, and ended when that is cancelled. */
+/**
+ * A stream of what a generator gives: it is asked only as fast as the stream is read, and ended when that is cancelled.
+ * Chunks wait in the stream as they are, so they must not be changed any more; where they are, see {@link pumpChunks}.
+ */
 export function streamChunks(
   chunks: AsyncGenerator<Uint8Array, void, undefined> | Generator<Uint8Array, void, undefined>,
 ): ReadableStream<Uint8Array> {
@@ -126,4 +129,41 @@ export function streamChunks(
       await chunks.return()
     },
   })
+}
+
+/**
+ * The same for chunks that are there only until the next is asked for: each is written through, and copied by whoever
+ * reads the stream, before the generator is asked again. If the generator fails, so does the stream, after what was
+ * written. Only in workerd.
+ *
+ * @param waitUntil keeps the request alive until the generator has ended, also where the client has left
+ */
+export function pumpChunks(
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+  waitUntil: (work: Promise<unknown>) => void,
+): ReadableStream<Uint8Array> {
+  const { readable, writable } = new IdentityTransformStream()
+  waitUntil(writeChunks(chunks, writable.getWriter()))
+  return readable
+}
+
+async function writeChunks(
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+): Promise<void> {
+  try {
+    for await (const chunk of chunks) if (!(await isTaken(writer.write(chunk)))) return
+  } catch (error) {
+    await isTaken(writer.abort(error))
+    throw error
+  }
+  await isTaken(writer.close())
+}
+
+/** Whether there is somebody to take it: a reader that has left is nobody's fault. */
+function isTaken(step: Promise<void>): Promise<boolean> {
+  return step.then(
+    () => true,
+    () => false,
+  )
 }

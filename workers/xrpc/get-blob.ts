@@ -1,11 +1,11 @@
 import { FILE_MODE } from '../../git/object/file-mode.ts'
 import { BLOB } from '../../git/object/object-type.ts'
-import { resolveTreePath } from '../../git/walk/tree-path.ts'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import { peelTags } from '../../storage/revision.ts'
-import { requireFile, serveBlob } from '../files/raw.ts'
+import { findFile } from '../files/find-file.ts'
+import { serveBlob } from '../files/raw.ts'
 import { HttpError, invalidRequest } from '../http/http-error.ts'
-import { openRepository, requireRevision, requireTree } from '../repository-access.ts'
+import { openRepository, requireRevision } from '../repository-access.ts'
 import type { XrpcCall } from './call.ts'
 import { parseRepositoryParam } from './repository-param.ts'
 
@@ -25,10 +25,8 @@ export async function getBlob({ request, params, deps }: XrpcCall<Params>): Prom
 }
 
 async function blobByPath(request: Request, view: RepositoryView, ref: string, path: string): Promise<Response> {
-  const revision = await requireRevision(view, ref, 'tree')
-  const { tree } = await requireTree(view, revision)
-  const entry = requireFile(await resolveTreePath(view.objects, tree, new TextEncoder().encode(path)))
-  return serveBlob(request, view.objects, entry, path.replace(/\/+$/, '').split('/').at(-1)!, revision.exact)
+  const file = await findFile(view, ref, new TextEncoder().encode(path))
+  return serveBlob(request, view.objects, file, path.replace(/\/+$/, '').split('/').at(-1)!, file.exact)
 }
 
 async function blobById(request: Request, view: RepositoryView, text: string): Promise<Response> {

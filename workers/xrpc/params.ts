@@ -15,6 +15,11 @@ export function readParams(nsid: string, search: string): Record<string, unknown
     const text = given.get(name)
     if (text !== undefined) params[name] = convert(type, text)
   }
+  return checkParams(nsid, params)
+}
+
+/** Checks the parameters of a query, and fills in their defaults. @throws {@link HttpError} 400 */
+export function checkParams(nsid: string, params: Record<string, unknown>): Record<string, unknown> {
   return asInvalidRequest(() => lexicons.assertValidXrpcParams(nsid, params) ?? {})
 }
 

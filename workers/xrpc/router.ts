@@ -6,7 +6,8 @@ import { getLanding } from '../gateway/get-landing.ts'
 import { merge } from '../gateway/merge.ts'
 import { mergePreview } from '../gateway/merge-preview.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
-import { HttpError, invalidRequest } from '../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
+import { readJson } from '../http/json-body.ts'
 import { percentDecodeText } from '../http/percent.ts'
 import type { XrpcCall } from './call.ts'
 import { createRepository } from './create-repository.ts'
@@ -20,7 +21,7 @@ import { listCommits } from './list-commits.ts'
 import { listRefs } from './list-refs.ts'
 import { listRepositories } from './list-repositories.ts'
 import { listTokens } from './list-tokens.ts'
-import { checkInput, readParams } from './params.ts'
+import { checkInput, checkParams, readParams } from './params.ts'
 import { revokeToken } from './revoke-token.ts'
 
 interface Method {
@@ -62,6 +63,25 @@ const METHODS = new Map<string, Method>([
   ['dev.skein.token.revoke', procedure(revokeToken)],
 ])
 
+/**
+ * Calls a method from inside the Worker, for another face of it.
+ *
+ * @param request whose caller it is
+ * @param given parameters or input, as the lexicon has them; they are checked by it
+ * @returns the JSON that the method answers
+ * @throws {@link HttpError} and all that handlers throw
+ */
+export async function callMethod(
+  nsid: string,
+  given: Record<string, unknown>,
+  { request, deps }: Pick<XrpcCall<unknown>, 'request' | 'deps'>,
+): Promise<unknown> {
+  const method = METHODS.get(nsid)!
+  const params = method.kind === 'query' ? checkParams(nsid, given) : checkInput(nsid, given)
+  const response = await method.run({ request, params, deps })
+  return response.json()
+}
+
 /** Methods by XRPC. `fetch` answers null where the URL is no method's. */
 export const xrpcRouter = Router<IRequestStrict, [deps: XrpcDeps], Response>({
   catch: (error: unknown) => xrpcError(httpErrorFrom(error)),
@@ -101,31 +121,6 @@ function requireMethod(request: Request, ...methods: string[]): void {
   if (methods.includes(request.method)) return
   const message = `${request.method} is not the way to call this method`
   throw new HttpError(405, 'InvalidRequest', message, { Allow: methods.join(', ') })
-}
-
-async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  if (!/^application\/json\b/i.test(request.headers.get('Content-Type') ?? '')) {
-    throw invalidRequest('the body must be JSON, and its Content-Type application/json')
-  }
-  const text = await readText(request.body, maxBytes)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) throw invalidRequest('the body is no JSON')
-    throw error
-  }
-}
-
-async function readText(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > maxBytes) throw new HttpError(413, 'PayloadTooLarge', `the body is over ${maxBytes} bytes`)
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }
 
 function xrpcError({ status, code, message, headers, details }: HttpError): Response {

@@ -185,7 +185,7 @@ describe('withToken', () => {
   test('says that the session has ended where the password is not at hand, or is over too', async () => {
     await keeper().authenticate('right')
     pds.endSessions()
-    await expect(keeper().withToken(request)).rejects.toThrow('push again with your app password')
+    await expect(keeper().withToken(request)).rejects.toThrow('must sign in again')
     const one = keeper()
     await one.authenticate('right')
     pds.passwords.clear()

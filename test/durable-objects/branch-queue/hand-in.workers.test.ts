@@ -4,6 +4,7 @@ import { KEPT_FOR } from '../../../durable-objects/branch-queue/limits.ts'
 import { forgetOld, nextAlarm } from '../../../durable-objects/branch-queue/next-alarm.ts'
 import { SubmissionRates } from '../../../durable-objects/branch-queue/submission-rates.ts'
 import { tellAudit } from '../../../durable-objects/branch-queue/tell-audit.ts'
+import type { AuditedLanding } from '../../../storage/access/landing-audit.ts'
 import { ADDRESS, commitOf, inQueue, SUBMITTER, ticketOf } from './in-queue.ts'
 
 describe('an idempotency key', () => {
@@ -22,16 +23,29 @@ describe('an idempotency key', () => {
       expect(await queue.branch.history()).toEqual(['pushed', 'x'])
     }))
 
-  it('is not for other work, nor for somebody else', () =>
+  it('is not for other work', () =>
     inQueue(async (queue) => {
       queue.hand(commitOf('x'), { idempotencyKey: 'k' })
       const reused = { accepted: false, reason: 'key-reused', retryAfterSeconds: null }
       expect(queue.hand(commitOf('y'), { idempotencyKey: 'k' })).toMatchObject(reused)
-      expect(
-        queue.hand(commitOf('x'), { idempotencyKey: 'k', submitter: { ...SUBMITTER, tokenId: 'another' } }),
-      ).toMatchObject(reused)
       expect(queue.hand(commitOf('y'), { idempotencyKey: 'l' })).toMatchObject({ accepted: true })
       expect(queue.store.waiting().works).toBe(2)
+    }))
+
+  it('is its caller’s own: another may take the same, and nobody is told what it was', () =>
+    inQueue(async (queue) => {
+      const hand = (change: object) =>
+        queue.hand(commitOf('x'), { idempotencyKey: '1', submitter: { ...SUBMITTER, ...change } })
+      const callers = [{}, { tokenId: 'another' }, { tokenId: null }, { did: 'did:plc:other', tokenId: null }]
+      const tickets = callers.map((caller) => ticketOf(hand(caller)))
+      expect(new Set(tickets).size).toBe(4)
+      expect(callers.map((caller) => ticketOf(hand(caller)))).toEqual(tickets)
+      // No two callers and keys can be taken for each other.
+      const odd = [
+        { idempotencyKey: 'b","c', submitter: { ...SUBMITTER, tokenId: 'a' } },
+        { idempotencyKey: 'c', submitter: { ...SUBMITTER, tokenId: 'a","b' } },
+      ]
+      expect(new Set(odd.map((one) => ticketOf(queue.hand(commitOf('x'), one)))).size).toBe(2)
     }))
 
   it('is known by what was asked for, where that is said', () =>
@@ -46,7 +60,7 @@ describe('an idempotency key', () => {
       const reused = { accepted: false, reason: 'key-reused' }
       expect(queue.hand(commitOf('x'), { ...call, asked: 'merge another' })).toMatchObject(reused)
       expect(repeat({ asked: 'merge another' })).toMatchObject(reused)
-      expect(repeat({ submitter: { ...SUBMITTER, tokenId: 'another' } })).toMatchObject(reused)
+      expect(repeat({ submitter: { ...SUBMITTER, tokenId: 'another' } })).toBe(null)
       expect(repeat({ idempotencyKey: 'l' })).toBe(null)
     }))
 
@@ -162,9 +176,19 @@ describe('the audit', () => {
       await queue.drain.run()
       const down = tellAudit({ store: queue.store, record: () => Promise.reject(new Error('D1 is down')) })
       await expect(down).rejects.toThrow('D1 is down')
-      const told: unknown[] = []
-      await tellAudit({ store: queue.store, record: async (...args) => void told.push(args) })
-      expect(told).toMatchObject([[ADDRESS, [{ ticket: 'ticket1', landing: 'landing1' }]]])
+      const told: AuditedLanding[] = []
+      await tellAudit({ store: queue.store, record: async (rows) => void told.push(...rows) })
+      const { did, rkey, ref } = ADDRESS
+      expect(told).toEqual([
+        {
+          ticket: 'ticket1',
+          landing: 'landing1',
+          commit: queue.branch.tip,
+          kind: 'commit',
+          landedAt: queue.now,
+          ...{ did, rkey, ref, submitter: 'did:plc:agent', token: 'token1', label: 'agent one' },
+        },
+      ])
       expect(queue.store.nextAudit(1)).toEqual([])
     }))
 })

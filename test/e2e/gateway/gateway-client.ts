@@ -71,9 +71,8 @@ export class GatewayClient {
   /** Asks what became of a ticket until it is something. */
   async landing(ticket: string, branch = 'main'): Promise<Answer> {
     for (;;) {
-      const answer = await this.get('getLanding', { branch, ticket })
+      const answer = await this.get('getLanding', { branch, ticket, wait: 'true' })
       if (answer.status !== 202) return answer
-      await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
 }

@@ -94,7 +94,7 @@ describe('a merge', () => {
     const { agent: other } = await branchesIn('squashed-with-words')
     const said = landed(await merge(other, { strategy: 'squash', message: 'All of the feature' }))
     expect(await (await cloned('squashed-with-words')).git('log', '-1', '--format=%B', said.commit)).toBe(
-      'All of the feature\n',
+      'All of the feature',
     )
   })
 

@@ -4,6 +4,7 @@ import {
   BAND_DATA,
   BAND_ERROR,
   BAND_PROGRESS,
+  DataFramer,
   SIDE_BAND_64K_DATA,
   SIDE_BAND_DATA,
   sideBand,
@@ -41,4 +42,15 @@ it('prefers the larger packets', () => {
   expect(sideBandLimit(new Set(['side-band', 'side-band-64k']))).toBe(65515)
   expect(sideBandLimit(new Set(['side-band']))).toBe(995)
   expect(sideBandLimit(new Set())).toBeNull()
+})
+
+it('frames chunks in a buffer that it uses again', () => {
+  const framer = new DataFramer(SIDE_BAND_DATA)
+  const chunks = [3000, 10, 2500, 3000, 5000, 1, 0, 40].map((length, i) => new Uint8Array(length).fill(i + 1))
+  const buffers = chunks.map((chunk) => {
+    const framed = framer.frame(chunk)
+    expect(framed).toEqual(sideBand(BAND_DATA, chunk, SIDE_BAND_DATA))
+    return framed.buffer
+  })
+  expect(new Set(buffers).size).toBe(2)
 })

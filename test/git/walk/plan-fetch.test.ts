@@ -49,7 +49,7 @@ async function written(
     ...options,
   })
   const chunks: Uint8Array[] = []
-  for await (const chunk of pack.chunks()) chunks.push(chunk)
+  for await (const chunk of pack.chunks()) chunks.push(Uint8Array.from(chunk))
   return concat(chunks)
 }
 

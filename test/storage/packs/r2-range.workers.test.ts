@@ -54,6 +54,20 @@ it('reads a long span by one request, in pieces of the size asked for', async ()
   expect(reader.reads).toBe(1)
 })
 
+it('reads into the buffer of a piece when the second after it is asked for', async () => {
+  const { range } = await open()
+  const pieces: Uint8Array[] = []
+  let at = 0
+  for await (const piece of range.pieces(0, CONTENT.length, PIECE)) {
+    pieces.push(piece)
+    const [before, latest] = pieces.slice(-2)
+    if (latest !== undefined) expect(before).toEqual(CONTENT.subarray(at - PIECE, at))
+    at += piece.length
+    expect(pieces.slice(0, -2).every(({ length }) => length === 0)).toBe(true)
+  }
+  expect(at).toBe(CONTENT.length)
+})
+
 it('gives what is left as the last piece', async () => {
   const { range } = await open()
   const { lengths, bytes } = await collect(range.pieces(0, CONTENT.length, 3 * PIECE))

@@ -446,6 +446,7 @@ describe('what the queue says', () => {
     [{ reason: 'too-large', message: 'm' }, 422, 'TooLarge', {}],
     [{ reason: 'damaged', message: 'm' }, 422, 'UnreadableObject', {}],
     [{ reason: 'account-refused', message: 'm' }, 403, 'AccountRefused', {}],
+    [{ reason: 'withdrawn', message: 'm' }, 403, 'Forbidden', {}],
     [{ reason: 'fault', message: 'm' }, 500, 'InternalServerError', {}],
   ]
   it.each(refusals)('%j is an error with its name, now and later', async (refusal, status, error, details) => {
@@ -546,8 +547,9 @@ describe('a landing', () => {
 
   it('that is waited for is 202, and one that nobody knows 404', async () => {
     gateway.later = { state: 'waiting', ahead: 0, reason: null, retryAfterSeconds: 1 }
-    const waiting = await get('getLanding', params, 'token')
+    const waiting = await get('getLanding', { ...params, wait: 'true' }, 'token')
     expect(waiting.status).toBe(202)
+    expect(gateway.asked[0]!.waitMilliseconds).toBe(30_000)
     expect(await answered('getLanding', waiting)).toEqual({
       ticket: TICKET,
       state: 'waiting',
