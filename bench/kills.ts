@@ -16,10 +16,11 @@ export async function benchKills({
   const { alice: owner } = stage
   const start = performance.now()
   const outcome = await killTrial({ ...stage, owner }, { clients: agents, kills: count, seed, repository: 'kills' })
-  const none = (name: string, found: readonly string[]): Row => {
-    return { name, ours: found.length, other: null, unit: 'commits', reach: '<= 0' }
+  const none = (name: string, found: readonly string[], unit = 'commits'): Row => {
+    return { name, ours: found.length, other: null, unit, reach: '<= 0' }
   }
-  const { lost, doubled, disordered, contradicted, strange, fsck, isInAccount, faults, ...counts } = outcome
+  const { lost, doubled, disordered, contradicted, strange, unsound, isInAccount, faults, ...counts } = outcome
+  const wrong = [...lost, ...doubled, ...disordered, ...contradicted, ...strange, ...unsound]
   return {
     bench: 'kills',
     other: 'nothing',
@@ -29,18 +30,16 @@ export async function benchKills({
       none('there more than once', doubled),
       none('out of the order of their client', disordered),
       none('answered twice, and not the same', contradicted),
-      none('answered strangely', strange),
+      none('answered strangely', strange, 'answers'),
+      none('of which git fsck complains', unsound, 'clones'),
+      none('that the account alone does not make', isInAccount ? [] : ['history'], 'histories'),
     ],
     facts: {
       ...counts,
       seed,
       seconds: Math.round((performance.now() - start) / 1_000),
       faults_of_the_PDS: JSON.stringify(faults),
-      fsck: fsck === '' ? 'clean' : fsck,
-      account_alone_has_the_same: isInAccount,
-      ...Object.fromEntries(
-        [...lost, ...doubled, ...disordered, ...contradicted, ...strange].map((text, n) => [`fault_${n + 1}`, text]),
-      ),
+      ...Object.fromEntries(wrong.map((text, n) => [`fault_${n + 1}`, text])),
       ...(await circumstances(stage)),
     },
   }

@@ -56,8 +56,8 @@ export interface KillOutcome {
   readonly contradicted: readonly string[]
   /** Whether the account alone gives the same history as the edge did. */
   readonly isInAccount: boolean
-  /** What a check of the clone complains about; empty: nothing. */
-  readonly fsck: string
+  /** What git fsck complains about, for each clone that it does not find sound. */
+  readonly unsound: readonly string[]
 }
 
 /** What a client knows of one of its commits. */
@@ -275,13 +275,14 @@ async function judge(
     doubled: [...present].filter(([, found]) => found.length > 1).map(([subject]) => subject),
     disordered: findDisorder(shown.log),
     isInAccount: JSON.stringify(kept.log) === JSON.stringify(shown.log),
-    fsck: `${shown.fsck}${kept.fsck}`,
+    unsound: [shown.fsck, kept.fsck].filter((complaints) => complaints !== ''),
   }
 }
 
 interface Clone {
   /** Of the branch. */
   readonly log: readonly LoggedCommit[]
+  /** Its complaints; empty: none. */
   readonly fsck: string
 }
 

@@ -15,7 +15,7 @@ test('the runtime is killed while sixteen commit, and the PDS fails: what they w
     disordered: [],
     contradicted: [],
     isInAccount: true,
-    fsck: '',
+    unsound: [],
   })
   // It was not idle.
   expect(outcome.acknowledged).toBeGreaterThan(16)
