@@ -4,16 +4,21 @@ import { benchConcurrent } from './concurrent.ts'
 import { benchFetch } from './fetch.ts'
 import { benchFuzz } from './fuzz.ts'
 import { benchGrowth } from './growth.ts'
+import { benchKills } from './kills.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
 import { benchPush } from './push.ts'
 import { benchRefs } from './refs.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
+import { benchSwarm } from './swarm.ts'
 
 const DEFAULT_CLIENTS = 20
 const DEFAULT_REFS = 20_000
+const DEFAULT_KILLS = 50
 const DEFAULT_INPUTS = 1_000_000
 const DEFAULT_SEED = 1
+const DEFAULT_AGENTS = 16
+const DEFAULT_ROUND_TRIP = 50
 
 interface BenchOptions {
   /** Empty for benches that need none. */
@@ -23,12 +28,17 @@ interface BenchOptions {
   readonly count: number
   readonly inputs: number
   readonly seed: number
+  readonly agents: number
+  /** Milliseconds. */
+  readonly rtt: number
 }
 
 interface Bench {
   readonly summary: string
   /** Whether the history comes from a repository. Default true. */
   readonly needsRepository?: boolean
+  /** What `--count` is unless it is given, and at least. */
+  readonly count?: { readonly usual: number; readonly least: number }
   readonly run: (options: BenchOptions) => Promise<Report>
 }
 
@@ -36,7 +46,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   push: { summary: 'a whole history, and one commit more, pushed to the edge and to git http-backend', run: benchPush },
   clone: { summary: 'the same history cloned from both', run: benchClone },
   fetch: { summary: 'a commit, 100 commits, --depth 1 and --filter=blob:none, fetched from both', run: benchFetch },
-  refs: { summary: 'the refs of a repository that has many, and one of them', needsRepository: false, run: benchRefs },
+  refs: {
+    summary: 'the refs of a repository that has many, and one of them',
+    needsRepository: false,
+    count: { usual: DEFAULT_REFS, least: 3 },
+    run: benchRefs,
+  },
   growth: {
     summary: 'one small push and its fetch, after 1, 100 and 2,000 pushes to one repository',
     needsRepository: false,
@@ -49,6 +64,17 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     needsRepository: false,
     run: benchMemory,
   },
+  swarm: {
+    summary: 'agents that commit at once: one branch through the gateway and by compare-and-swap, and own branches',
+    needsRepository: false,
+    run: benchSwarm,
+  },
+  kills: {
+    summary: 'the runtime killed at random moments while agents commit: nothing lost, nothing twice',
+    needsRepository: false,
+    count: { usual: DEFAULT_KILLS, least: 1 },
+    run: benchKills,
+  },
 }
 
 const USAGE = `npm run bench -- <name> --repo DIR [options]
@@ -60,9 +86,11 @@ ${Object.entries(BENCHES)
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
   --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
-  --count N    how many refs (refs; default ${DEFAULT_REFS})
+  --count N    how many refs (refs; default ${DEFAULT_REFS}), or kills (kills; default ${DEFAULT_KILLS})
   --inputs N   how many inputs (fuzz; default ${DEFAULT_INPUTS})
-  --seed N     which inputs (fuzz; default ${DEFAULT_SEED})
+  --seed N     which inputs (fuzz), or moments (kills; default ${DEFAULT_SEED})
+  --agents N   how many agents (swarm, kills; default ${DEFAULT_AGENTS})
+  --rtt N      milliseconds that the PDS is away (swarm; default ${DEFAULT_ROUND_TRIP})
   --json       one line of JSON last, after the table
   --help       print this
 
@@ -83,9 +111,11 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
         repo: { type: 'string' },
         rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
         clients: { type: 'string', default: String(DEFAULT_CLIENTS) },
-        count: { type: 'string', default: String(DEFAULT_REFS) },
+        count: { type: 'string' },
         inputs: { type: 'string', default: String(DEFAULT_INPUTS) },
         seed: { type: 'string', default: String(DEFAULT_SEED) },
+        agents: { type: 'string', default: String(DEFAULT_AGENTS) },
+        rtt: { type: 'string', default: String(DEFAULT_ROUND_TRIP) },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -100,8 +130,9 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
     if (more.length > 0) throw new Error(`One bench at a time: ${more.join(' ')} is too much.`)
     const repository = values.repo ?? ''
     if (repository === '' && BENCHES[name]?.needsRepository !== false) throw new Error(`${name} needs --repo DIR.`)
-    const number = (option: 'rounds' | 'clients' | 'count' | 'inputs' | 'seed', least: number) => {
-      const value = Number(values[option])
+    const { count = { usual: 1, least: 1 } } = BENCHES[name] as Bench
+    const number = (option: 'rounds' | 'clients' | 'count' | 'inputs' | 'seed' | 'agents' | 'rtt', least: number) => {
+      const value = Number(values[option] ?? count.usual)
       if (!Number.isInteger(value) || value < least) throw new Error(`--${option} takes a number from ${least} up.`)
       return value
     }
@@ -111,9 +142,11 @@ function readArguments(): BenchOptions & { name: string; json: boolean } {
       repository,
       rounds: number('rounds', DEFAULT_ROUNDS),
       clients: number('clients', 1),
-      count: number('count', 3),
+      count: number('count', count.least),
       inputs: number('inputs', 1),
       seed: number('seed', 0),
+      agents: number('agents', 1),
+      rtt: number('rtt', 0),
     }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)

@@ -36,3 +36,9 @@ export function median(values: readonly number[]): number {
   const upper = sorted[middle] as number
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2
 }
+
+/** The value that so many percent are not above (nearest rank). */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] as number
+}

@@ -28,7 +28,14 @@ export interface Stage {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function openStage(options: { beside?: WorkerBeside } = {}): Promise<Stage> {
+export interface StageOptions {
+  readonly beside?: WorkerBeside
+  /** How far away the PDS is, in milliseconds; default 0. */
+  readonly roundTripMilliseconds?: number
+}
+
+export async function openStage(options: StageOptions = {}): Promise<Stage> {
+  const { beside, roundTripMilliseconds = 0 } = options
   await using opening = new AsyncDisposableStack()
   const root = await mkdtemp(join(tmpdir(), 'skein-bench-'))
   opening.defer(() => rm(root, { recursive: true, force: true }))
@@ -37,10 +44,16 @@ export async function openStage(options: { beside?: WorkerBeside } = {}): Promis
   await mkdir(home)
   await mkdir(backendRoot)
   const git = new Git(home)
-  const atmosphere = await startAtmosphere({ stateDirectory: join(root, 'atmosphere') })
+  const atmosphere = await startAtmosphere({ stateDirectory: join(root, 'atmosphere'), roundTripMilliseconds })
   opening.defer(() => atmosphere.close())
   const { pdsUrl, plcUrl } = atmosphere
-  const edge = await startEdge({ port: 0, stateDirectory: join(root, 'edge'), pdsUrl, plcUrl, ...options })
+  const edge = await startEdge({
+    port: 0,
+    stateDirectory: join(root, 'edge'),
+    pdsUrl,
+    plcUrl,
+    ...(beside === undefined ? {} : { beside }),
+  })
   opening.defer(() => edge.close())
   const backend = await startHttpBackend(backendRoot, git.environment)
   opening.defer(() => backend.close())

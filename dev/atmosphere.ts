@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -62,6 +63,8 @@ export interface PdsRequest {
   readonly query: string
   /** Null until the answer is sent, and for ever if the client went away before. */
   status: number | null
+  /** Write points that the reference PDS counts for it, also where it then refuses it; 0 until its body has come. */
+  writePoints: number
 }
 
 export interface AtmosphereOptions {
@@ -71,6 +74,11 @@ export interface AtmosphereOptions {
   readonly rateLimits?: boolean
   /** Bytes; default is the reference PDS's own, 5 MiB. */
   readonly blobUploadLimit?: number
+  /**
+   * How far away the PDS is, for benches: each request is held so long before the PDS sees it. Connections still open at
+   * once. Default 0.
+   */
+  readonly roundTripMilliseconds?: number
 }
 
 /** The local PDS refused something that a healthy one grants. */
@@ -89,7 +97,7 @@ const SECRETS = {
 }
 
 export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmosphere> {
-  const { stateDirectory } = options
+  const { stateDirectory, roundTripMilliseconds: roundTrip = 0 } = options
   const pdsDirectory = join(stateDirectory, 'pds')
   await mkdir(pdsDirectory, { recursive: true })
   // Both servers read this when they are imported: hence the late imports.
@@ -131,14 +139,26 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
     const { pathname } = new URL(request.url ?? '/', pdsUrl)
     const at = faults.findIndex(({ nsid }) => pathname.endsWith(nsid))
     const fault = at < 0 ? null : faults.splice(at, 1)[0]!.fault
-    interfere(fault, response, () => {
+    const arrive = () => {
       for (const listener of carryOut) listener.call(pdsServer, request, response)
-    })
+    }
+    interfere(fault, response, roundTrip === 0 ? arrive : () => setTimeout(arrive, roundTrip))
   })
   pdsServer.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, search } = new URL(request.url ?? '/', pdsUrl)
-    const entry: PdsRequest = { method: request.method ?? '', path: pathname, query: search, status: null }
+    const entry: PdsRequest = {
+      method: request.method ?? '',
+      path: pathname,
+      query: search,
+      status: null,
+      writePoints: 0,
+    }
     requests.push(entry)
+    if (pathname.endsWith('com.atproto.repo.applyWrites')) {
+      watchBody(request, (body) => {
+        entry.writePoints = writePointsOf(body)
+      })
+    }
     response.on('finish', () => {
       entry.status = response.statusCode
     })
@@ -245,12 +265,12 @@ async function listen(server: Server, port: number): Promise<number> {
 
 async function listening(server: Server, port: number): Promise<void> {
   if (server.listening) return
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve)
-    server.once('error', (cause) =>
-      reject(new AtmosphereError(`cannot listen on port ${port}: ${cause.message}`, { cause })),
-    )
-  })
+  try {
+    // It takes its listeners away again: a server may listen many times.
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new AtmosphereError(`cannot listen on port ${port}: ${(cause as Error).message}`, { cause })
+  }
 }
 
 async function stopListening(server: Server): Promise<void> {
@@ -276,6 +296,29 @@ function interfere(fault: Fault | null, response: ServerResponse, carryOut: () =
       return
     default:
       carryOut()
+  }
+}
+
+/** What the PDS reads of a request, without taking it from the PDS. */
+function watchBody(request: IncomingMessage, onBody: (body: Buffer) => void): void {
+  const chunks: Buffer[] = []
+  const emit = request.emit.bind(request)
+  // A listener would set the body flowing before the PDS listens.
+  request.emit = (event: string, ...rest: unknown[]) => {
+    if (event === 'data') chunks.push(rest[0] as Buffer)
+    if (event === 'end') onBody(Buffer.concat(chunks))
+    return emit(event, ...rest)
+  }
+}
+
+/** Of an applyWrites; 0 where it is none that can be read. */
+function writePointsOf(body: Buffer): number {
+  const points = { '#create': 3, '#update': 2, '#delete': 1 }
+  try {
+    const { writes } = JSON.parse(body.toString()) as { writes: { $type: string }[] }
+    return writes.reduce((sum, { $type }) => sum + (points[/#.*/.exec($type)?.[0] as keyof typeof points] ?? 0), 0)
+  } catch {
+    return 0
   }
 }
 

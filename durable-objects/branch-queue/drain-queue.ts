@@ -42,8 +42,11 @@ interface LastLanding {
 
 /** Faults in a row that nobody can explain before the work at which they happen is given up. */
 const MOST_FAULTS = 5
-/** How long work is waited for after a landing: this part of the time that it took, and so many milliseconds at most. */
-const GATHER = { part: 1 / 4, longest: 100 } as const
+/**
+ * How long work is waited for after a landing: this part of the time that it took, and so many milliseconds at most. So
+ * often it is looked whether it is there, in milliseconds.
+ */
+const GATHER = { part: 1 / 4, longest: 100, look: 5 } as const
 /** The first pause after a lost race is at most so long, each further one twice as long, up to the longest. Milliseconds. */
 const RACE_PAUSES = { first: 20, longest: 2_000 } as const
 
@@ -111,8 +114,8 @@ export class QueueDrain {
     if (this.#last === null) return
     const { store, now, sleep } = this.#deps
     const { works, took, endedAt } = this.#last
-    const left = endedAt + Math.min(GATHER.longest, took * GATHER.part) - now()
-    if (left > 0 && store.waiting().works < works) await sleep(left)
+    const until = endedAt + Math.min(GATHER.longest, took * GATHER.part)
+    while (now() < until && store.waiting().works < works) await sleep(GATHER.look)
   }
 
   async #land(works: readonly QueuedWork[]): Promise<void> {

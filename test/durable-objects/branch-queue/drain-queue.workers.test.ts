@@ -60,7 +60,7 @@ describe('what waits', () => {
       queue.commit('back')
       takes(400)
       await queue.drain.run()
-      expect(queue.pauses).toEqual([20])
+      expect(queue.pauses).toEqual([5, 5, 5, 5])
       // One alone waits for nobody, and nobody waits for those who are away for longer.
       queue.commit('alone')
       takes(400)
@@ -71,7 +71,24 @@ describe('what waits', () => {
       queue.now += 100
       queue.commit('late')
       await queue.drain.run()
-      expect(queue.pauses).toEqual([20])
+      expect(queue.pauses).toHaveLength(4)
+    }))
+
+  it('goes as soon as all are back who were answered together', () =>
+    started(async (queue) => {
+      many(queue, 4)
+      queue.branch.fates.push({
+        before: () => {
+          queue.now += 400
+        },
+      })
+      await queue.drain.run()
+      const others = ['b2', 'b3', 'b4']
+      queue.onPause = () => void queue.commit(others.shift()!)
+      queue.commit('b1')
+      await queue.drain.run()
+      expect(queue.pauses).toEqual([5, 5, 5])
+      expect(queue.branch.landings).toEqual([4, 4])
     }))
 
   it('is landed without another question as long as nobody else moves the branch', () =>

@@ -25,12 +25,14 @@ export const ADDRESS = {
 }
 export const SUBMITTER: Submitter = { did: 'did:plc:agent', tokenId: 'token1', tokenLabel: 'agent one' }
 
-/** A queue on the SQLite of a Durable Object, of a branch in memory, with a clock that stands still. */
+/** A queue on the SQLite of a Durable Object, of a branch in memory, with a clock that stands still but in pauses. */
 export class TestQueue {
   readonly branch = new FakeBranch()
   readonly told: string[] = []
   readonly logs: string[] = []
   readonly pauses: number[] = []
+  /** What happens in each pause. */
+  onPause: () => void = () => undefined
   now = 1_800_000_000_000
   random = 0.5
   limits: BatchLimits = { works: 100, bytes: 1_000_000 }
@@ -119,6 +121,8 @@ export class TestQueue {
       random: () => this.random,
       sleep: async (milliseconds) => {
         this.pauses.push(milliseconds)
+        this.now += milliseconds
+        this.onPause()
       },
       log: (event) => this.logs.push(event),
       logRoutine: () => undefined,
