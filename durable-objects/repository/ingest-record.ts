@@ -65,7 +65,7 @@ async function ingestWhole(
   isLastTry: boolean,
   onProgress: TellStep,
 ): Promise<void> {
-  const { store, bucket, log } = deps
+  const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
   const ingested = await ingestPack({
     chunks: arrival.isFresh ? arrival.bytes() : allOf(await arrival.complete()),
@@ -81,7 +81,7 @@ async function ingestWhole(
   await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])
   const { size, objects } = ingested
   if (!store.takeIn({ id: pack.id, size, objects }, source)) throw new PackMovedError(`${pack.id} has changed`)
-  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
 }
 
 function allOf(pack: ByteRange): AsyncIterable<Uint8Array> {

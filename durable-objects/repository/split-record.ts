@@ -89,7 +89,7 @@ async function cutNext(
   { pack, source, split, whole }: Cutting,
   onProgress: TellStep,
 ): Promise<Split> {
-  const { store, bucket, limits, log } = deps
+  const { store, bucket, limits, logRoutine } = deps
   const { did, rkey } = address
   const memory = new MemoryAccount()
   const id = partPackId(split.stem, split.parts.length)
@@ -129,7 +129,7 @@ async function cutNext(
     store.splits.addPart(pack.id, { id, size: cut.size, objects: cut.entries, end })
     store.noteProgress()
     const { size, entries: objects } = cut
-    log('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
+    logRoutine('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
     return store.splits.state(pack.id)!
   } catch (error) {
     await upload.abort()
@@ -200,7 +200,7 @@ async function link(
   isLastTry: boolean,
   onProgress: TellStep,
 ): Promise<void> {
-  const { store, bucket, log } = deps
+  const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
   const memory = new MemoryAccount()
   const packs = await openPacks(bucket, did, rkey, parts)
@@ -215,6 +215,6 @@ async function link(
   for (const [i, { id }] of parts.entries()) await bucket.put(packKeys(did, rkey, id).graph, linked.write(i))
   if (!store.takeInParts(pack.id, parts, source)) throw new PackMovedError(`${pack.id} has changed`)
   const { size, objects } = pack
-  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
   await bucket.delete([packKeys(did, rkey, pack.id).pack, ...parts.map(({ id }) => partOffsetsKey(did, rkey, id))])
 }

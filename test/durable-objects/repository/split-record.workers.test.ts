@@ -69,6 +69,7 @@ class Mirror {
     const deps: FillDeps = {
       ...{ store, bucket, limits, isTurnOver, client: account.pds.client },
       log: (event, fields) => void this.logged.push({ event, fields }),
+      logRoutine: (event, fields) => void this.logged.push({ event, fields }),
       merge: async () => undefined,
       newStem: () => account.id(1000 + this.#made++),
       readAll: () => this.read('all'),
@@ -85,7 +86,7 @@ class Mirror {
   merge(): Promise<void> {
     const newId = () => mergedPackId(this.account.id(1000 + this.#made++))
     const log = (event: string, fields: Record<string, unknown>) => void this.logged.push({ event, fields })
-    return mergeNewest({ store: this.store, bucket: PACKS, newId, log }, this.account.address)
+    return mergeNewest({ store: this.store, bucket: PACKS, newId, log, logRoutine: log }, this.account.address)
   }
 
   /** Puts a pack of blobs of this size into the account, and a branch at its newest commit. */

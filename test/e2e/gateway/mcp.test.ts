@@ -333,7 +333,12 @@ describe('reading, without a token', () => {
       ['read_file', { repo, path: 'a.txt', startLine: 0 }, '/startLine'],
       ['read_file', { repo }, 'path'],
       ['read_file', { repo: 7, path: 'a.txt' }, '/repo'],
-      ['read_file', { repo, path: 'a.txt', unknown: true }, 'unknown'],
+      [
+        'read_file',
+        { repo, path: 'a.txt', unknown: true },
+        /: #: there is no "unknown"\. The arguments are: repo \(required\), .*path \(required\)/,
+      ],
+      ['read_file', { path: 'a.txt' }, '"repo"'],
       ['read_file', { repo: 'x'.repeat(3000), path: 'a.txt' }, '/repo'],
       ['search_files', { repo }, 'give text, or name, or both'],
       ['search_files', { repo, text: 'a\nb' }, 'text must lie in one line'],
@@ -350,6 +355,11 @@ describe('reading, without a token', () => {
       ['get_landing', { repo, branch: 'main', ticket: 'x' }, 'AuthenticationRequired'],
       ['commit', { repo, branch: 'main', message: 'x', changes: [] }, '/changes'],
       ['commit', { repo, branch: 'main', message: 'x', changes: [{ path: 'a', content: 1 }] }, '/changes/0/content'],
+      [
+        'commit',
+        { repo, branch: 'main', message: 'x', changes: [{ path: 'a', contents: '' }] },
+        ': #/changes/0: there is no "contents". The',
+      ],
     ]
     for (const [tool, args, message] of cases) {
       const text = await refused(client, tool, args)

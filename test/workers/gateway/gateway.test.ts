@@ -446,6 +446,7 @@ describe('what the queue says', () => {
     [{ reason: 'too-large', message: 'm' }, 422, 'TooLarge', {}],
     [{ reason: 'damaged', message: 'm' }, 422, 'UnreadableObject', {}],
     [{ reason: 'account-refused', message: 'm' }, 403, 'AccountRefused', {}],
+    [{ reason: 'withdrawn', message: 'm' }, 403, 'Forbidden', {}],
     [{ reason: 'fault', message: 'm' }, 500, 'InternalServerError', {}],
   ]
   it.each(refusals)('%j is an error with its name, now and later', async (refusal, status, error, details) => {
@@ -598,6 +599,14 @@ describe('branches', () => {
     expect(gateway.submitted[0]!.work).toEqual({ kind: 'delete', expectedTip: OID })
     const missing = await post('deleteBranch', JSON.stringify({ repo: REPO, branch: 'none' }))
     expect(await refused(missing)).toMatchObject({ status: 404, error: 'BranchNotFound' })
+  })
+
+  it('are not deleted where HEAD is', async () => {
+    for (const branch of ['main', 'refs/heads/main']) {
+      const answer = await post('deleteBranch', JSON.stringify({ repo: REPO, branch }))
+      expect(await refused(answer)).toMatchObject({ status: 409, error: 'DefaultBranch' })
+    }
+    expect(gateway.submitted).toEqual([])
   })
 })
 
