@@ -61,7 +61,9 @@ async function create(context: RequestContext, request: Request, wanted: NewRepo
     throw new HttpError(403, 'Refused', answer.message)
   }
   if (failure !== null) {
-    throw new HttpError(503, 'UpstreamUnavailable', failure.message, {
+    const isUncertain = 'isUncertain' in failure && failure.isUncertain
+    const doubt = isUncertain ? '; whether the repository was created is not known: list them, and try again' : ''
+    throw new HttpError(503, 'UpstreamUnavailable', failure.message + doubt, {
       'Retry-After': `${failure.retryAfterSeconds ?? 10}`,
     })
   }

@@ -387,18 +387,13 @@ export class LandingQueue {
 
 /** @param last what was heard last: it says when to come back */
 function fail({ run, mayHaveLanded }: Ticket, fault: PdsFault, last: PdsFault): void {
-  const message = inDoubt(fault, mayHaveLanded)
-  run.fail(message, retryAfterOf(last), { isUncertain: mayHaveLanded, isForOwner: isForOwner(fault) })
+  run.fail(fault.message, retryAfterOf(last), { isUncertain: mayHaveLanded, isForOwner: isForOwner(fault) })
 }
 
 /** @returns how often it has been tried. @param isRefusal there is no use in trying again */
 function retry({ run, mayLandYet }: Ticket, fault: PdsFault, isRefusal: boolean): number {
   const failure = { isUncertain: mayLandYet, isRefused: isRefusal }
-  return run.retry(inDoubt(fault, mayLandYet), retryAfterOf(fault), failure)
-}
-
-function inDoubt({ message }: PdsFault, isUncertain: boolean): string {
-  return isUncertain ? `${message}; whether the push has arrived is not known, fetch to see` : message
+  return run.retry(fault.message, retryAfterOf(fault), failure)
 }
 
 /** The part of it that was in doubt is in the account. */

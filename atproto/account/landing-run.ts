@@ -17,6 +17,7 @@ import {
   type LandingFailure,
   type LandingResult,
   type MoveOutcome,
+  pushMessage,
   type RefMove,
   type RefSeq,
   reliesOnHead,
@@ -157,7 +158,8 @@ export class LandingRun {
     { isUncertain = false, isForOwner = false, isRefused = false }: Partial<LandingFailure> = {},
   ): void {
     this.#failure = { message, retryAfterSeconds, isUncertain, isForOwner, isRefused }
-    for (const name of this.#pending.keys()) this.#settle({ name, outcome: 'failed', message, retryAfterSeconds })
+    const told = pushMessage(message, isUncertain)
+    for (const name of this.#pending.keys()) this.#settle({ name, outcome: 'failed', message: told, retryAfterSeconds })
   }
 
   /** Another repository has the name. */

@@ -76,7 +76,13 @@ export function memoryOf({ pack, moves }: Landing): number {
   return (pack?.record.bytes?.length ?? 0) + moves.length * MOVE_BYTES
 }
 
+/** What a fault says to the person who pushed. @param isUncertain as in {@link LandingFailure} */
+export function pushMessage(message: string, isUncertain: boolean): string {
+  return isUncertain ? `${message}; whether the push has arrived is not known, fetch to see` : message
+}
+
 export interface LandingFailure {
+  /** What went wrong. What that means for whoever waits is theirs to say: a push is not all that lands. */
   readonly message: string
   readonly retryAfterSeconds: number | null
   /**

@@ -1,4 +1,4 @@
-import type { Landing, LandingResult } from '../../atproto/account/landing.ts'
+import { type Landing, type LandingResult, pushMessage } from '../../atproto/account/landing.ts'
 import type { DirectoryEntry } from '../../storage/directory/repository-directory.ts'
 import { isForOwner, type LandAnswer, type Refusal } from '../account-writer/answers.ts'
 import { log } from '../log.ts'
@@ -82,7 +82,7 @@ async function takeOver(
 }
 
 function cutShort(landing: Landing): LandingResult {
-  const message = 'the server failed; whether the push has arrived is not known, fetch to see'
+  const message = 'the server failed'
   return failed(landing, { message, retryAfterSeconds: null, isUncertain: true, isForOwner: false, isRefused: false })
 }
 
@@ -99,7 +99,8 @@ function refused(landing: Landing, refusal: Refusal): LandingResult {
 
 /** A landing of which nothing is known to have landed. */
 function failed(landing: Landing, failure: NonNullable<LandingResult['failure']>): LandingResult {
-  const { message, retryAfterSeconds } = failure
+  const { retryAfterSeconds, isUncertain } = failure
+  const message = pushMessage(failure.message, isUncertain)
   return {
     moves: landing.moves.map(({ name }) => ({ name, outcome: 'failed', message, retryAfterSeconds })),
     packLanded: false,

@@ -468,8 +468,11 @@ describe('a batch that does not land', () => {
     const { rest, batch } = await gather(queue, main)
     pds.isDown = true
     batch.fail(broken)
-    for (const { failure } of await Promise.all(rest)) {
-      expect(failure).toMatchObject({ isUncertain: true, message: expect.stringMatching(/is not known, fetch to see/) })
+    for (const { failure, moves } of await Promise.all(rest)) {
+      expect(failure).toMatchObject({ isUncertain: true, message: expect.not.stringContaining('push') })
+      expect(moves).toMatchObject([
+        { message: `${failure!.message}; whether the push has arrived is not known, fetch to see` },
+      ])
     }
     pds.isDown = false
     expect(outcomes(await runAll(2, [queue.land(creating(C, 'later'))]))).toEqual(['landed'])
@@ -570,8 +573,9 @@ describe('a landing whose write may still arrive', () => {
     together.fail(new PdsError('pds.test', 429, 'RateLimitExceeded', 'Too many', 77))
     const [first, beside] = await Promise.all(landings)
     const message = expect.stringMatching(/Too many; whether the push has arrived is not known, fetch to see/)
+    expect(first!.moves).toMatchObject([{ outcome: 'failed', message }])
     expect(first!.failure).toEqual({
-      message,
+      message: expect.stringMatching(/Too many$/),
       retryAfterSeconds: 77,
       isUncertain: true,
       isForOwner: false,

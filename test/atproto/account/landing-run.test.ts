@@ -406,8 +406,9 @@ describe('a landing that the PDS does not run', () => {
     await local.atmosphere.pause()
     const result = await land(deps(), landing(repo, [move(MAIN, main, oid(2))]))
     await local.atmosphere.resume()
-    expect(result.failure?.message).toMatch(/cannot be reached; whether the push has arrived is not known/)
-    expect(result.failure?.isUncertain).toBe(true)
+    const message = expect.stringMatching(/cannot be reached; whether the push has arrived is not known/)
+    expect(result.moves).toMatchObject([{ outcome: 'failed', message }])
+    expect(result.failure).toMatchObject({ message: expect.stringMatching(/cannot be reached$/), isUncertain: true })
   })
 
   test('is not tried again where the session is refused', async () => {
