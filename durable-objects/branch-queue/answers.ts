@@ -125,6 +125,8 @@ export type RefusedWork =
   | { readonly reason: 'too-large'; readonly message: string }
   /** What the repository holds cannot be read, so that nothing can be made of it. */
   | { readonly reason: 'damaged'; readonly message: string }
+  /** Whoever handed it in had the right to do so taken back before its turn came. */
+  | { readonly reason: 'withdrawn'; readonly message: string }
   /** The account could not be written to, and will not be until its owner does something. */
   | { readonly reason: 'account-refused'; readonly message: string }
   /** Something is wrong here, not with the work: it has been given up so that the others go on. */

@@ -2,6 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import { randomUUID } from 'node:crypto'
 import { drizzle } from 'drizzle-orm/d1'
 import { LandingAudit } from '../../storage/access/landing-audit.ts'
+import { TokenStore } from '../../storage/access/token-store.ts'
+import { readCollaboration } from '../collaboration.ts'
 import type { Environment } from '../environment.ts'
 import { log, logRoutine } from '../log.ts'
 import type { BranchAddress, Repetition, Submission, SubmitAnswer, Submitter, WorkState } from './answers.ts'
@@ -14,6 +16,7 @@ import { RepositoryBranch } from './repository-branch.ts'
 import { SubmissionRates } from './submission-rates.ts'
 import { tellAudit } from './tell-audit.ts'
 import { Waiters } from './waiters.ts'
+import { withdrawnWork } from './withdrawn-work.ts'
 
 /** An alarm may take 15 minutes, and a branch may have work for hours: another alarm goes on. Milliseconds. */
 const ALARM_TURN = 60_000
@@ -121,6 +124,11 @@ export class BranchQueue extends DurableObject<Environment> {
     const { pds } = address
     if (this.#drain?.pds === pds) return this.#drain.queue
     const waitUntil = (work: Promise<unknown>) => this.ctx.waitUntil(work)
+    const rights = {
+      address,
+      unrevoked: (tokens: readonly string[]) => new TokenStore(drizzle(this.env.DB)).unrevoked(tokens),
+      grantOf: (did: string) => readCollaboration(this.env, address, did),
+    }
     const queue = new QueueDrain({
       store: this.#store,
       branch: new RepositoryBranch({ environment: this.env, waitUntil }, address),
@@ -129,6 +137,7 @@ export class BranchQueue extends DurableObject<Environment> {
       sleep: pause,
       log: (event, fields) => log(event, { ...address, ...fields }),
       logRoutine: (event, fields) => logRoutine(event, { ...address, ...fields }),
+      withdrawn: (works) => withdrawnWork(rights, works),
       onSettled: (tickets) => this.#waiters.tell(tickets),
     })
     this.#drain = { pds, queue }

@@ -1,11 +1,12 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { isForOwner, RefusedError } from '../account-writer/answers.ts'
 import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from '../repository/mirror-errors.ts'
-import type { RefusedWork } from './answers.ts'
+import type { RefusedWork, Submitter } from './answers.ts'
 import type { Branch, BranchPosition, Freshness, LandFailure, PreparedLanding } from './branch.ts'
 import { ApplyFault, type Fold, foldBatch } from './fold-batch.ts'
-import { BATCH_LIMITS, PAUSES } from './limits.ts'
+import { BATCH_LIMITS, PAUSES, TRUSTED_FOR } from './limits.ts'
 import type { Attempt, AttemptedWork, BatchLimits, QueuedWork, QueueStore, SettledWork } from './queue-store.ts'
+import { RightsUnknownError } from './withdrawn-work.ts'
 
 export interface DrainDeps {
   readonly store: QueueStore
@@ -19,6 +20,8 @@ export interface DrainDeps {
   log(event: string, fields: Record<string, unknown>): void
   /** The same for what goes as it should. */
   logRoutine(event: string, fields: Record<string, unknown>): void
+  /** The seqs of work that whoever handed it in may not do any more. @throws where it cannot be found out now */
+  withdrawn(works: readonly QueuedWork[]): Promise<ReadonlySet<number>>
   /** Hears the tickets of what is settled. */
   onSettled(tickets: readonly string[]): void
 }
@@ -59,6 +62,9 @@ const RACE_PAUSES = { first: 20, longest: 2_000 } as const
  * **Refusals** are final when the batch lands: that it did shows that the branch was where it was thought to be, and has
  * what they conflict with. If nothing of the batch is to be landed, the mirror is asked again before anyone is refused;
  * and the account itself before anyone is told that something is not there.
+ *
+ * **Rights** are looked at when work is handed in. What has waited for long is looked at again before it lands: so that
+ * a token that has leaked does nothing more a moment after it is revoked, also where its work waits for hours.
  *
  * **Faults.** While the account cannot be written to, work waits. Work that is refused by the account for what it is, or
  * at which something breaks again and again, is given up once it is alone, so that the others go on.
@@ -114,6 +120,7 @@ export class QueueDrain {
     // Before what was tried is looked for: see above.
     const known = await branch.position()
     if (await this.#settleEarlier()) return
+    if (await this.#refuseWithdrawn(works)) return
     const { position, fold } = await this.#fold(known, works)
     if (fold.applied.length === 0) {
       this.#settle(null, fold)
@@ -137,6 +144,22 @@ export class QueueDrain {
       return true
     }
     return false
+  }
+
+  /** Whether some of the works are refused now, since their rights have been taken back. */
+  async #refuseWithdrawn(works: readonly QueuedWork[]): Promise<boolean> {
+    const { store, now, withdrawn } = this.#deps
+    const since = now() - TRUSTED_FOR
+    const sent = store.sentSince(since)
+    const old = works.filter(({ seq, handedIn }) => handedIn < since && !sent.has(seq))
+    if (old.length === 0) return false
+    const seqs = await withdrawn(old)
+    const refused = old.filter(({ seq }) => seqs.has(seq))
+    if (refused.length === 0) return false
+    this.#note(
+      refused.map(({ seq, submitter }) => ({ seq, outcome: { state: 'refused', refusal: takenBack(submitter) } })),
+    )
+    return true
   }
 
   /** What comes of the works; by a fresh look, before anyone is refused for what is only thought to be so. */
@@ -250,6 +273,11 @@ const GIVEN_UP: RefusedWork = {
   message: 'something went wrong here again and again, and the work was given up: hand it in anew later',
 }
 
+function takenBack({ did, tokenLabel }: Submitter): RefusedWork {
+  const who = tokenLabel === null ? did : `the token '${tokenLabel}'`
+  return { reason: 'withdrawn', message: `the right of ${who} was taken back before the turn came: nothing has landed` }
+}
+
 function countsOf({ applied, refused, objects }: Fold) {
   return { works: applied.length, refused: refused.length, objects: objects.length }
 }
@@ -270,7 +298,11 @@ function troubleOf(error: unknown): { readonly reason: string; readonly retryAft
     return { reason: error.message, retryAfterSeconds: error.retryAfterSeconds }
   }
   if (error instanceof PdsError) return { reason: error.message, retryAfterSeconds: error.retryAfter }
-  if (error instanceof PdsUnreachableError || error instanceof StillMirroringError) {
+  if (
+    error instanceof PdsUnreachableError ||
+    error instanceof StillMirroringError ||
+    error instanceof RightsUnknownError
+  ) {
     return { reason: error.message, retryAfterSeconds: null }
   }
   return null

@@ -3,7 +3,6 @@ import type { Repetition, Submission, SubmitAnswer, Submitter, WorkState } from 
 import { WAITING_LIMITS } from './limits.ts'
 import { encodeWork, type QueueStore } from './queue-store.ts'
 import type { SubmissionRates } from './submission-rates.ts'
-import { encodeValue } from './work-codec.ts'
 
 export interface HandInDeps {
   readonly store: QueueStore
@@ -24,14 +23,15 @@ const FULL_FOR = 5
 const SOON = 1
 
 /** Stores work that is handed in, unless it was before under the same key, or there is no room. */
-export function handIn(deps: HandInDeps, { work, submitter, idempotencyKey, asked }: Submission): HandedIn {
+export function handIn(deps: HandInDeps, { work, submitter, idempotencyKey: key, asked }: Submission): HandedIn {
   const { store, rates, limits = WAITING_LIMITS, now } = deps
   const wait = rates.take(submitter.tokenId ?? submitter.did, now())
   if (wait !== null) {
     return refuse('rate-limited', `too much is handed in on this branch by one caller: wait ${wait} s`, wait)
   }
   const content = encodeWork(work)
-  const fingerprint = fingerprintOf(asked ?? content, submitter)
+  const fingerprint = fingerprintOf(asked ?? content)
+  const idempotencyKey = key === null ? null : keyOf(key, submitter)
   const before = idempotencyKey === null ? null : findAgain(store, idempotencyKey, fingerprint)
   if (before !== null) return before
   const waiting = store.waiting()
@@ -48,7 +48,7 @@ export function findRepeated(
   { store }: Pick<HandInDeps, 'store'>,
   { submitter, idempotencyKey, asked }: Repetition,
 ): HandedIn | null {
-  return findAgain(store, idempotencyKey, fingerprintOf(asked, submitter))
+  return findAgain(store, keyOf(idempotencyKey, submitter), fingerprintOf(asked))
 }
 
 function findAgain(store: QueueStore, idempotencyKey: string, fingerprint: string): HandedIn | null {
@@ -77,9 +77,11 @@ function refuse(
   return { accepted: false, reason, message, retryAfterSeconds }
 }
 
-function fingerprintOf(asked: Uint8Array | string, { did, tokenId }: Submitter): string {
-  return createHash('sha256')
-    .update(encodeValue([did, tokenId]))
-    .update(asked)
-    .digest('hex')
+/** Everybody has keys of their own: whoever else takes the same one means other work. */
+function keyOf(idempotencyKey: string, { did, tokenId }: Submitter): string {
+  return JSON.stringify([did, tokenId, idempotencyKey])
+}
+
+function fingerprintOf(asked: Uint8Array | string): string {
+  return createHash('sha256').update(asked).digest('hex')
 }

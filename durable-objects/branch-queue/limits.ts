@@ -36,6 +36,12 @@ export const CONFLICT_LIMITS = {
   mergedBytes: MEBIBYTE,
 } as const
 
+/**
+ * Of work that has waited for so long, it is asked before it lands whether whoever handed it in still may. What has not
+ * was let in a moment ago, and costs no question. Milliseconds.
+ */
+export const TRUSTED_FOR = 30_000
+
 /** Answers and idempotency keys are kept so long, in milliseconds. */
 export const KEPT_FOR = 24 * 60 * MINUTE
 

@@ -20,6 +20,7 @@ export interface NewWork extends Omit<QueuedWork, 'seq' | 'work'> {
   readonly kind: BranchWork['kind']
   /** See {@link encodeWork}. */
   readonly content: Uint8Array
+  /** The caller's, made so that no other caller has it. */
   readonly idempotencyKey: string | null
   readonly fingerprint: string
 }
@@ -205,6 +206,17 @@ export class QueueStore {
       .exec<AttemptRow>('select id, pack, from_seq, tip from attempts order by made_at desc, id desc')
       .toArray()
     return rows.map(({ id, pack, from_seq, tip }) => ({ id, pack, fromSeq: from_seq, tip, works: this.#attempted(id) }))
+  }
+
+  /** Works that have been sent since a time, and of which it is not known what became of them: they may land yet. */
+  sentSince(time: number): Set<number> {
+    const query = 'select work from attempt_works join attempts on id = attempt where made_at >= ?'
+    return new Set(
+      this.#sql
+        .exec<{ work: number }>(query, time)
+        .toArray()
+        .map(({ work }) => work),
+    )
   }
 
   addAttempt({ id, pack, fromSeq, tip, works }: Attempt, now: number): void {

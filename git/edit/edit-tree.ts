@@ -7,7 +7,7 @@ import type { NewObject } from '../object/new-object.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { BLOB, TREE } from '../object/object-type.ts'
 import { EMPTY_TREE } from '../object/read-object.ts'
-import { checkFileName, checkNames, splitGivenPath } from './check-path.ts'
+import { checkFileName, checkNames, MAX_PATH_BYTES, splitGivenPath } from './check-path.ts'
 import { EditedDirectory, type EditedFile, type EditedNode } from './edited-directory.ts'
 import { type ModeEdit, type MoveEdit, quotePath, type TreeEdit, TreeEditError, type WriteEdit } from './tree-edit.ts'
 
@@ -125,6 +125,14 @@ class TreeEditor {
     if (!isFile && (content !== undefined || mode !== undefined)) {
       const what = moved instanceof EditedDirectory ? 'a directory' : 'a submodule'
       throw new TreeEditError('conflict', from, `is ${what}: move it without content and mode`)
+    }
+    // Moved into itself again and again, a directory would come to lie too deep for any client.
+    if (moved instanceof EditedDirectory && path.length > from.length && !(await moved.fitsBelow(path.length))) {
+      throw new TreeEditError(
+        'path',
+        path,
+        `would have paths of more than ${MAX_PATH_BYTES} bytes below it, or has too much to look: move less, or to a shorter path`,
+      )
     }
     const { directory, name } = await this.#makeWay(path)
     const there = await directory.get(name)

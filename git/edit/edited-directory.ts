@@ -7,11 +7,21 @@ import type { ObjectSource } from '../object/object-source.ts'
 import { TREE } from '../object/object-type.ts'
 import { EMPTY_TREE, readObject } from '../object/read-object.ts'
 import { serializeTree, type TreeEntry, TreeReader } from '../object/tree.ts'
+import { MAX_PATH_BYTES } from './check-path.ts'
 
 /** A file, link or submodule of a tree that is edited. */
 export interface EditedFile {
   readonly mode: number
   readonly oid: Oid
+}
+
+/** Trees that are looked at to see whether a directory may move to a longer path: more than any real one has. */
+const MOST_LOOKED_AT = 20_000
+
+/** A directory, and the bytes of its path: of several that are equal, the longest. */
+interface Placed {
+  readonly directory: EditedDirectory
+  readonly length: number
 }
 
 /** What stands at a name. */
@@ -62,6 +72,31 @@ export class EditedDirectory {
   }
 
   /**
+   * Whether all that is in it has a path that may be, where its own has so many bytes. Reads all trees below, each once
+   * for each depth that it is at; where these are very many, it does not.
+   */
+  async fitsBelow(length: number): Promise<boolean> {
+    let left = MOST_LOOKED_AT
+    let level = new Map<EditedDirectory | Oid, Placed>([[this, { directory: this, length }]])
+    while (level.size > 0) {
+      left -= level.size
+      if (left < 0) return false
+      const read = [...level.values()].map(async (at) => ({ ...at, entries: await at.directory.#peek() }))
+      level = new Map()
+      for (const { length: above, entries } of await Promise.all(read)) {
+        for (const { name, node } of entries.values()) {
+          const end = above + 1 + name.length
+          if (end > MAX_PATH_BYTES) return false
+          if (!(node instanceof EditedDirectory)) continue
+          const key = node.#entries === null ? node.#oid! : node
+          level.set(key, { directory: node, length: Math.max(end, level.get(key)?.length ?? 0) })
+        }
+      }
+    }
+    return true
+  }
+
+  /**
    * Makes the trees that have changed, this one last.
    *
    * @returns the tree, or null if no file is in it: git knows no empty directories.
@@ -93,6 +128,11 @@ export class EditedDirectory {
     this.#reading ??= this.#read()
     this.#entries = await this.#reading
     return this.#entries
+  }
+
+  /** What is in it, without keeping it: what is only looked at may be large. */
+  async #peek(): Promise<Map<string, NamedNode>> {
+    return this.#entries ?? this.#read()
   }
 
   async #read(): Promise<Map<string, NamedNode>> {

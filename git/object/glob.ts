@@ -10,6 +10,12 @@ export function compileGlob(pattern: string): (name: string) => boolean {
   return (name) => matches(parts, name)
 }
 
+/** How many states a pattern can be in at once: so many comparisons each character of a name takes at most. */
+export function maxStatesOf(pattern: string): number {
+  // Each star goes on, and what follows it may begin; before the first there is one.
+  return 1 + 2 * (pattern.match(/\*+/g)?.length ?? 0)
+}
+
 function matches(parts: readonly string[], name: string): boolean {
   let states = withEmptyStars(parts, new Set([0]))
   for (const character of name) {

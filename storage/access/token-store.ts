@@ -63,6 +63,15 @@ export class TokenStore {
     return row === undefined ? null : tokenOf(row)
   }
 
+  /** Those of these tokens that are there and have not been revoked. @param ids not more than a hundred thousand */
+  async unrevoked(ids: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#db
+      .select({ id: tokens.id })
+      .from(tokens)
+      .where(and(sql`${tokens.id} in (select value from json_each(${JSON.stringify(ids)}))`, isNull(tokens.revokedAt)))
+    return new Set(rows.map(({ id }) => id))
+  }
+
   /** The tokens of an account, oldest first, those that have ended with them. */
   async list(did: string): Promise<Token[]> {
     const rows = await this.#db.select().from(tokens).where(eq(tokens.did, did)).orderBy(asc(tokens.id))

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import type { Grant } from '../../atproto/access/grant.ts'
 import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { LOCAL_EDGE_DID } from '../../dev/edge.ts'
+import { readCollaboration } from '../../durable-objects/collaboration.ts'
 import type { Environment } from '../../durable-objects/environment.ts'
-import { readCollaboration } from '../../workers/auth/collaborators.ts'
-import type { RequestContext } from '../../workers/request-context.ts'
 import { startWorld } from './harness.ts'
 import { callMethod, callTokens } from './token-calls.ts'
 import { basicAuth } from './wire.ts'
@@ -82,7 +81,7 @@ test('the edge says in its DID document where it is', async () => {
 async function readGrant(): Promise<Grant | null> {
   const environment = { ALLOW_PRIVATE_HOSTS: 'true' } as Partial<Environment>
   const identity = { did: alice.did, handle: alice.handle, pds: atmosphere.pdsUrl }
-  return readCollaboration({ environment } as RequestContext, identity, bob.did)
+  return readCollaboration(environment as Environment, identity, bob.did)
 }
 
 const uri = `at://${alice.did}/dev.skein.collaborator/${bob.did}`

@@ -1,4 +1,5 @@
 import type { Identity } from '../../atproto/identity/identity.ts'
+import { readCollaboration } from '../../durable-objects/collaboration.ts'
 import { readEdgeDid } from '../../durable-objects/environment.ts'
 import { type Token, TokenStore } from '../../storage/access/token-store.ts'
 import { hashToken } from '../../storage/access/token-text.ts'
@@ -6,7 +7,6 @@ import { HttpError } from '../http/http-error.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countCall } from './call-limit.ts'
 import { type Caller, collaboratorCaller, forbidden, ownerCaller, tokenCaller } from './caller.ts'
-import { readCollaboration } from './collaborators.ts'
 import { type Credentials, requireCredentials, unauthorized } from './credentials.ts'
 import { edgeUrl } from './edge-did.ts'
 import { checkPassword, resolveUser } from './password.ts'
@@ -53,7 +53,7 @@ export async function authenticateCaller(
       if (issuer === owner.did) return ownerCaller(owner, host)
       const [collaborator, grant] = await Promise.all([
         resolveUser(context, issuer),
-        readCollaboration(context, owner, issuer),
+        readCollaboration(context.environment, owner, issuer),
       ])
       if (grant === null) throw notYours(collaborator.handle ?? issuer, owner)
       return collaboratorCaller(collaborator, grant, host)

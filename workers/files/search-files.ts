@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Oid } from '../../git/bytes/oid.ts'
 import { isDirectory, isGitlink, isSymlink } from '../../git/object/file-mode.ts'
-import { compileGlob } from '../../git/object/glob.ts'
+import { compileGlob, maxStatesOf } from '../../git/object/glob.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import type { ObjectSource } from '../../git/object/object-source.ts'
 import { joinPath } from '../../git/object/path.ts'
@@ -26,6 +26,8 @@ export interface SearchLimits {
   /** Files that are read, and their bytes in all. */
   readonly files: number
   readonly bytes: number
+  /** Comparisons of characters that a pattern of names may take: a stranger can make one, and paths, that take many. */
+  readonly comparisons: number
   /** Larger files are not searched: few of them were written by hand. */
   readonly fileBytes: number
   /** Lines that are shown of one file. */
@@ -36,6 +38,7 @@ export const SEARCH_LIMITS: SearchLimits = {
   entries: 50_000,
   files: 2_000,
   bytes: 32 * 1024 * 1024,
+  comparisons: 25_000_000,
   fileBytes: 1024 * 1024,
   linesOfFile: 20,
 }
@@ -122,6 +125,7 @@ class Candidates {
   readonly #reads: boolean
   readonly #limits: SearchLimits
   readonly #fits: (path: string) => boolean
+  readonly #comparisonsOfCharacter: number
 
   constructor(
     objects: ObjectSource,
@@ -134,13 +138,15 @@ class Candidates {
     this.#reads = text !== null
     this.#limits = limits
     this.#fits = name === null ? () => true : namePredicate(name, ignoreCase)
+    this.#comparisonsOfCharacter = name === null ? 0 : maxStatesOf(name)
   }
 
   async *walk(after: Uint8Array | null): AsyncGenerator<WalkedEntry, void, undefined> {
     const { tree, path: root } = this.#directory
-    let { entries, files, bytes } = this.#limits
+    let { entries, files, bytes, comparisons } = this.#limits
     for await (const entry of walkTree(this.#objects, tree, { after })) {
       const { mode, oid, path } = entry
+      comparisons -= (root.length + path.length) * this.#comparisonsOfCharacter
       if (!isDirectory(mode) && !isGitlink(mode) && this.#fits(decodeText(joinPath(root, path)))) {
         if (this.#reads) {
           files--
@@ -148,7 +154,7 @@ class Candidates {
         }
         yield entry
       }
-      if (--entries <= 0 || files <= 0 || bytes <= 0) {
+      if (--entries <= 0 || files <= 0 || bytes <= 0 || comparisons <= 0) {
         this.end = path
         return
       }

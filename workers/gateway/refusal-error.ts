@@ -1,6 +1,6 @@
 import type { RefusedWork } from '../../durable-objects/branch-queue/answers.ts'
 import { HttpError } from '../http/http-error.ts'
-import { pathJson } from './path-json.ts'
+import { pathJson } from '../xrpc/path-json.ts'
 
 type Reason = RefusedWork['reason']
 
@@ -16,6 +16,7 @@ const STATUS_AND_NAME: Record<Reason, readonly [status: number, name: string]> =
   'nothing-to-do': [422, 'NothingToCommit'],
   'too-large': [422, 'TooLarge'],
   damaged: [422, 'UnreadableObject'],
+  withdrawn: [403, 'Forbidden'],
   'account-refused': [403, 'AccountRefused'],
   fault: [500, 'InternalServerError'],
 }

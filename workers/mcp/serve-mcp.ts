@@ -1,13 +1,12 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { logRoutine } from '../../durable-objects/log.ts'
-import { hashToken } from '../../storage/access/token-text.ts'
-import { countCall } from '../auth/call-limit.ts'
 import { MAX_COMMIT_INPUT_BYTES } from '../gateway/commit.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError, invalidRequest } from '../http/http-error.ts'
 import { readJson } from '../http/json-body.ts'
 import { repositoryDeps } from '../repository-deps.ts'
 import type { RequestContext } from '../request-context.ts'
+import { countMessage } from './count-message.ts'
 import { createServer } from './create-server.ts'
 
 /** What JSON-RPC puts around a call. Bytes. */
@@ -22,7 +21,7 @@ export async function serveMcp(request: Request, context: RequestContext): Promi
     if (request.method !== 'POST') {
       throw new HttpError(405, 'MethodNotAllowed', 'only POST is served here', { Allow: 'POST' })
     }
-    await countCall(context, `mcp ${callerKey(request)}`)
+    await countMessage(context, request)
     const parsedBody = await readMessage(request)
     const caller = withCredentials(request)
     const handler = createMcpHandler(() => createServer(repositoryDeps(context), caller), {
@@ -42,12 +41,6 @@ function refuseForeignPages(request: Request): void {
   const origin = request.headers.get('Origin')
   if (origin === null || origin === new URL(request.url).origin) return
   throw new HttpError(403, 'ForeignOrigin', 'pages of other sites may not call this server')
-}
-
-/** Who a call is counted for: credentials, or an address. What a caller may do is found out where it matters. */
-function callerKey(request: Request): string {
-  const credentials = request.headers.get('Authorization')
-  return credentials === null ? (request.headers.get('CF-Connecting-IP') ?? 'unknown') : hashToken(credentials)
 }
 
 /** One message: newer versions of the protocol have no batches, and with them one call would count for many. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Grant } from '../../../atproto/access/grant.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
 import { refusal as accountRefusal, RefusedError } from '../../../durable-objects/account-writer/answers.ts'
+import type { Submitter } from '../../../durable-objects/branch-queue/answers.ts'
 import { MirrorUnavailableError, RepositoryGoneError } from '../../../durable-objects/repository/mirror-errors.ts'
 import { utf8 } from '../../git/pack/pack-builder.ts'
-import { commitOf, inQueue, type TestQueue, ticketOf } from './in-queue.ts'
+import { ADDRESS, commitOf, inQueue, SUBMITTER, type TestQueue, ticketOf } from './in-queue.ts'
 
 /** A queue whose branch has one commit, of a file `a`. */
 function started(test: (queue: TestQueue) => Promise<void>): Promise<void> {
@@ -430,5 +432,88 @@ describe('the audit', () => {
           landedAt: queue.now,
         })),
       )
+    }))
+})
+
+describe('work whose rights are taken back while it waits', () => {
+  const LONG = 31_000
+  const by = (change: Partial<Submitter>) => ({ submitter: { ...SUBMITTER, ...change } })
+  const hand = (queue: TestQueue, path: string, change: Partial<Submitter> = {}) =>
+    ticketOf(queue.hand(commitOf(path), by(change)))
+
+  it('is refused, and the others land without it', () =>
+    started(async (queue) => {
+      const all: Grant = { repositories: null, branches: null, rights: ['commit'] }
+      queue.grants.set('did:plc:may', all)
+      queue.grants.set('did:plc:elsewhere', { ...all, branches: ['topic/*'] })
+      queue.grants.set('did:plc:reads', { ...all, rights: ['read'] })
+      queue.revoked.add('leaked')
+      const none = { tokenId: null, tokenLabel: null }
+      const tickets = [
+        hand(queue, 'a1'),
+        hand(queue, 'b1', { tokenId: 'leaked' }),
+        hand(queue, 'c1', { ...none, did: ADDRESS.did }),
+        hand(queue, 'd1', { ...none, did: 'did:plc:may' }),
+        hand(queue, 'e1', { ...none, did: 'did:plc:gone' }),
+        hand(queue, 'f1', { ...none, did: 'did:plc:elsewhere' }),
+        hand(queue, 'g1', { ...none, did: 'did:plc:reads' }),
+        hand(queue, 'h1', { tokenId: 'leaked' }),
+      ]
+      queue.now += LONG
+      await queue.drain.run()
+      const [landed, refused] = ['landed', 'withdrawn']
+      expect(queue.states(tickets)).toEqual([landed, refused, landed, landed, refused, refused, refused, refused])
+      expect(await queue.branch.history()).toEqual(['first', 'a1', 'c1', 'd1'])
+      expect(queue.told.sort()).toEqual([...tickets].sort())
+    }))
+
+  it('costs no question where it has not waited for long', () =>
+    started(async (queue) => {
+      queue.revoked.add('token1')
+      const ticket = hand(queue, 'a1')
+      queue.now += LONG - 2_000
+      await queue.drain.run()
+      expect([queue.states([ticket]), queue.asked]).toEqual([['landed'], []])
+    }))
+
+  it('is not called refused where it may have landed, or may yet', () =>
+    started(async (queue) => {
+      const ticket = hand(queue, 'a1')
+      queue.now += LONG
+      queue.branch.fates.push({ answer: { isUncertain: true } })
+      await queue.drain.run()
+      queue.revoked.add('token1')
+      queue.now += LONG
+      await queue.drain.run()
+      expect(queue.states([ticket])).toEqual(['landed'])
+      const lost = hand(queue, 'b1', { tokenId: 'token2' })
+      queue.branch.fates.push({ arrives: false, answer: { isUncertain: true } })
+      await queue.drain.run()
+      queue.revoked.add('token2')
+      queue.now += LONG
+      queue.branch.fates.push({ arrives: false, answer: { isUncertain: true } })
+      await queue.drain.run()
+      expect(queue.states([lost])).toEqual(['withdrawn'])
+    }))
+
+  it('waits while it cannot be found out', () =>
+    started(async (queue) => {
+      const ticket = hand(queue, 'a1')
+      const other = hand(queue, 'b1', { did: 'did:plc:bob', tokenId: null, tokenLabel: null })
+      queue.now += LONG
+      queue.isD1Down = true
+      for (let i = 0; i < 8; i++) {
+        await queue.drain.run()
+        queue.now += 60_000
+      }
+      expect(queue.states([ticket, other])).toEqual(['waiting', 'waiting'])
+      queue.isD1Down = false
+      queue.grants.set('did:plc:bob', new PdsUnreachableError('pds.test', 'cannot be reached'))
+      await queue.drain.run()
+      expect(queue.state(other)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('pds.test') })
+      queue.grants.set('did:plc:bob', { repositories: null, branches: null, rights: ['commit'] })
+      queue.now += 60_000
+      await queue.drain.run()
+      expect(queue.states([ticket, other])).toEqual(['landed', 'landed'])
     }))
 })

@@ -23,16 +23,29 @@ describe('an idempotency key', () => {
       expect(await queue.branch.history()).toEqual(['pushed', 'x'])
     }))
 
-  it('is not for other work, nor for somebody else', () =>
+  it('is not for other work', () =>
     inQueue(async (queue) => {
       queue.hand(commitOf('x'), { idempotencyKey: 'k' })
       const reused = { accepted: false, reason: 'key-reused', retryAfterSeconds: null }
       expect(queue.hand(commitOf('y'), { idempotencyKey: 'k' })).toMatchObject(reused)
-      expect(
-        queue.hand(commitOf('x'), { idempotencyKey: 'k', submitter: { ...SUBMITTER, tokenId: 'another' } }),
-      ).toMatchObject(reused)
       expect(queue.hand(commitOf('y'), { idempotencyKey: 'l' })).toMatchObject({ accepted: true })
       expect(queue.store.waiting().works).toBe(2)
+    }))
+
+  it('is its caller’s own: another may take the same, and nobody is told what it was', () =>
+    inQueue(async (queue) => {
+      const hand = (change: object) =>
+        queue.hand(commitOf('x'), { idempotencyKey: '1', submitter: { ...SUBMITTER, ...change } })
+      const callers = [{}, { tokenId: 'another' }, { tokenId: null }, { did: 'did:plc:other', tokenId: null }]
+      const tickets = callers.map((caller) => ticketOf(hand(caller)))
+      expect(new Set(tickets).size).toBe(4)
+      expect(callers.map((caller) => ticketOf(hand(caller)))).toEqual(tickets)
+      // No two callers and keys can be taken for each other.
+      const odd = [
+        { idempotencyKey: 'b","c', submitter: { ...SUBMITTER, tokenId: 'a' } },
+        { idempotencyKey: 'c', submitter: { ...SUBMITTER, tokenId: 'a","b' } },
+      ]
+      expect(new Set(odd.map((one) => ticketOf(queue.hand(commitOf('x'), one)))).size).toBe(2)
     }))
 
   it('is known by what was asked for, where that is said', () =>
@@ -47,7 +60,7 @@ describe('an idempotency key', () => {
       const reused = { accepted: false, reason: 'key-reused' }
       expect(queue.hand(commitOf('x'), { ...call, asked: 'merge another' })).toMatchObject(reused)
       expect(repeat({ asked: 'merge another' })).toMatchObject(reused)
-      expect(repeat({ submitter: { ...SUBMITTER, tokenId: 'another' } })).toMatchObject(reused)
+      expect(repeat({ submitter: { ...SUBMITTER, tokenId: 'another' } })).toBe(null)
       expect(repeat({ idempotencyKey: 'l' })).toBe(null)
     }))
 

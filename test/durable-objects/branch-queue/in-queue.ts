@@ -1,4 +1,5 @@
 import { env, runInDurableObject } from 'cloudflare:test'
+import type { Grant } from '../../../atproto/access/grant.ts'
 import type {
   BranchWork,
   CommitWork,
@@ -11,6 +12,7 @@ import { QueueDrain } from '../../../durable-objects/branch-queue/drain-queue.ts
 import { type HandedIn, handIn, stateOf } from '../../../durable-objects/branch-queue/hand-in.ts'
 import { type BatchLimits, QueueStore } from '../../../durable-objects/branch-queue/queue-store.ts'
 import { SubmissionRates } from '../../../durable-objects/branch-queue/submission-rates.ts'
+import { type RightsDeps, withdrawnWork } from '../../../durable-objects/branch-queue/withdrawn-work.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { utf8 } from '../../git/pack/pack-builder.ts'
 import { FakeBranch } from './fake-branch.ts'
@@ -33,6 +35,26 @@ export class TestQueue {
   random = 0.5
   limits: BatchLimits = { works: 100, bytes: 1_000_000 }
   rates = new SubmissionRates()
+  /** Tokens, and what other accounts may do. */
+  readonly revoked = new Set<string>()
+  readonly grants = new Map<string, Grant | Error>()
+  isD1Down = false
+  /** Tokens and accounts that were asked about. */
+  readonly asked: string[] = []
+  readonly rights: RightsDeps = {
+    address: ADDRESS,
+    unrevoked: async (tokens) => {
+      if (this.isD1Down) throw new Error('D1 is down')
+      this.asked.push(...tokens)
+      return new Set(tokens.filter((token) => !this.revoked.has(token)))
+    },
+    grantOf: async (did) => {
+      this.asked.push(did)
+      const grant = this.grants.get(did) ?? null
+      if (grant instanceof Error) throw grant
+      return grant
+    },
+  }
   readonly #storage: DurableObjectStorage
   store: QueueStore
   drain: QueueDrain
@@ -100,6 +122,7 @@ export class TestQueue {
       },
       log: (event) => this.logs.push(event),
       logRoutine: () => undefined,
+      withdrawn: (works) => withdrawnWork(this.rights, works),
       onSettled: (tickets) => this.told.push(...tickets),
     })
   }

@@ -256,6 +256,25 @@ describe('editTree', () => {
     await expect(failure).rejects.toMatchObject({ reason })
   })
 
+  it('moves a directory as deep as paths may be, and no deeper', async () => {
+    const base = store({ 'a/b/file': 'x', 'a/c/file': 'x', 'a/c/longer file': 'y' })
+    const deep = (length: number) => 'd/'.repeat(length / 2) + (length % 2 === 0 ? 'dd' : 'd')
+    const longest = 4096 - '/c/longer file'.length
+    const at = deep(longest - 1)
+    expect(await edit(base, [move('a', at)])).toBe(
+      store({ [`${at}/b/file`]: 'x', [`${at}/c/file`]: 'x', [`${at}/c/longer file`]: 'y' }),
+    )
+    await expect(edit(base, [move('a', deep(longest + 1))])).rejects.toThrow('paths of more than 4096 bytes')
+    // Each of these is short enough by itself.
+    let tree = base
+    const sink = async () => {
+      tree = await edit(tree, [move('a', `${'a/'.repeat(500)}a`)])
+    }
+    for (let i = 0; i < 4; i++) await sink()
+    await expect(sink()).rejects.toMatchObject({ name: 'TreeEditError', reason: 'path' })
+    await expect(edit(tree, [move('a', 'b')])).resolves.toBeDefined()
+  })
+
   it('takes the longest path and name', async () => {
     const path = `${'a/'.repeat(1919)}${'x'.repeat(255)}/b`
     expect(path.length).toBe(4095)

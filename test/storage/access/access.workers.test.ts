@@ -64,6 +64,16 @@ describe('TokenStore', () => {
     expect(await store.revoke(did, 'none', NOW)).toBe(null)
   })
 
+  it('says which of several have not been revoked', async () => {
+    const did = account()
+    const [good, expired, revoked] = [token(did), token(did, { expiresAt: NOW - 1 }), token(did)]
+    for (const one of [good, expired, revoked]) await store.create(one, createTokenText())
+    await store.revoke(did, revoked.id, NOW)
+    const ids = [good.id, expired.id, revoked.id, 'none']
+    expect(await store.unrevoked(ids)).toEqual(new Set([good.id, expired.id]))
+    expect(await store.unrevoked([])).toEqual(new Set())
+  })
+
   it('has a bound for what is good, and one for what has ended', async () => {
     const did = account()
     for (let i = 0; i < MAX_TOKENS; i++) expect(await store.create(token(did), createTokenText())).toBe(true)

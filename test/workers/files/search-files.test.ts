@@ -116,6 +116,17 @@ describe('searchFiles', () => {
     })
   })
 
+  it('is cut where a pattern takes long, and goes on from there', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => 'a'.repeat(200) + `${i}`.padStart(2, '0'))
+    const tree = objects.tree(names.map((name) => file(name, '')))
+    const hard = `${'*a'.repeat(90)}*39`
+    const limits = { comparisons: 202 * 181 * 10 }
+    const page = await search({ name: hard }, { tree, limits })
+    expect([page.matches, page.next]).toEqual([[], names[9]])
+    expect((await search({ name: '*39' }, { tree, limits })).matches).toEqual([names[39]])
+    expect((await search({ name: hard }, { tree, after: names[30]!, limits })).matches).toEqual([names[39]])
+  })
+
   it('shows of many lines in one file the first, and of long lines the part around the text', async () => {
     const tree = objects.tree([
       file('long', `${'a'.repeat(1000)}needle${'b'.repeat(1000)}`),

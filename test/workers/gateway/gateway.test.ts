@@ -446,6 +446,7 @@ describe('what the queue says', () => {
     [{ reason: 'too-large', message: 'm' }, 422, 'TooLarge', {}],
     [{ reason: 'damaged', message: 'm' }, 422, 'UnreadableObject', {}],
     [{ reason: 'account-refused', message: 'm' }, 403, 'AccountRefused', {}],
+    [{ reason: 'withdrawn', message: 'm' }, 403, 'Forbidden', {}],
     [{ reason: 'fault', message: 'm' }, 500, 'InternalServerError', {}],
   ]
   it.each(refusals)('%j is an error with its name, now and later', async (refusal, status, error, details) => {

@@ -1,11 +1,11 @@
-import type { Grant } from '../../atproto/access/grant.ts'
-import type { Identity } from '../../atproto/identity/identity.ts'
-import { decodeCollaboratorRecord } from '../../atproto/records/collaborator-record.ts'
-import { COLLABORATOR_COLLECTION } from '../../atproto/records/collections.ts'
-import { InvalidRecordError } from '../../atproto/records/record-error.ts'
-import { log } from '../../durable-objects/log.ts'
-import { createPdsClient } from '../../durable-objects/pds-clients.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { Grant } from '../atproto/access/grant.ts'
+import { decodeCollaboratorRecord } from '../atproto/records/collaborator-record.ts'
+import { COLLABORATOR_COLLECTION } from '../atproto/records/collections.ts'
+import { InvalidRecordError } from '../atproto/records/record-error.ts'
+import type { AccountAddress } from './account-writer/answers.ts'
+import type { Environment } from './environment.ts'
+import { log } from './log.ts'
+import { createPdsClient } from './pds-clients.ts'
 
 /** A DID that can be a record key: all of did:plc, and did:web without a port. */
 const RECORD_KEY = /^[A-Za-z0-9.:_~-]{1,512}$/
@@ -17,8 +17,8 @@ const RECORD_KEY = /^[A-Za-z0-9.:_~-]{1,512}$/
  * @throws faults of the PDS
  */
 export async function readCollaboration(
-  { environment }: RequestContext,
-  owner: Identity,
+  environment: Environment,
+  owner: AccountAddress,
   did: string,
 ): Promise<Grant | null> {
   if (!RECORD_KEY.test(did)) return null
