@@ -25,8 +25,14 @@ export interface RepositoryDeps {
 /** @throws {@link HttpError} 404 */
 export async function openRepository(deps: RepositoryDeps, reference: RepositoryReference): Promise<RepositoryView> {
   const view = await deps.open(reference)
-  if (view === null) throw new HttpError(404, 'RepositoryNotFound', 'repository not found')
+  if (view === null) throw repositoryNotFound(reference)
   return view
+}
+
+/** That an account, or its repository, is not there, by the name that was asked for. */
+export function repositoryNotFound(reference: RepositoryReference): HttpError {
+  const [name, account] = 'name' in reference ? [reference.name, reference.actor] : [reference.rkey, reference.did]
+  return new HttpError(404, 'RepositoryNotFound', `repository '${name}' not found in the account ${account}`)
 }
 
 /** What a revision names. @throws {@link HttpError} 404 where it names nothing, 400 where it is ambiguous */

@@ -17,6 +17,7 @@ import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
 import { HttpError } from './http/http-error.ts'
+import { repositoryNotFound } from './repository-access.ts'
 
 /**
  * An account is listed at most this often because of names that it does not have: whoever asks for one sooner waits,
@@ -120,9 +121,7 @@ export class RequestContext {
   async locate(actor: string, name: string): Promise<Located> {
     const identity = await this.resolveActor(actor)
     const entry = await this.findRepository(identity, name)
-    if (entry === null) {
-      throw new HttpError(404, 'RepositoryNotFound', `repository '${name}' not found in the account ${actor}`)
-    }
+    if (entry === null) throw repositoryNotFound({ actor, name })
     return { identity, entry }
   }
 

@@ -26,6 +26,8 @@ router
   .all('/:actor/:repository/archive/*', (request, context) => filesRouter.fetch(request, repositoryDeps(context)))
   .get('/favicon.ico', textPage(nothingHere))
   .get('/robots.txt', textPage(nothingHere))
+  // What git asks for where a clone URL is the edge's alone.
+  .get('/info/refs', textPage(nothingHere))
   .get('/:actor', textPage(accountPage))
   .get('/:actor/:repository', textPage(repositoryPage))
   .all('*', textPage(nothingHere))

@@ -47,6 +47,8 @@ const FORBIDDEN = 403
 const TOO_LARGE = 413
 /** The PDS has not run it: its answers to requests that it refuses before it looks at them. */
 const REFUSED = [FORBIDDEN, TOO_LARGE, 429]
+/** What stands before a PDS answers so in its place: it may be at work still. 520 to 527 are Cloudflare's. */
+const NOT_ITS_ANSWER = [408, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527]
 
 /** A landing that is not done. */
 interface Ticket {
@@ -64,6 +66,8 @@ interface Ticket {
   hasRaced: boolean
   /** What is still to be written of it was in a write whose fate is not known: it may be carried out yet. */
   mayHaveLanded: boolean
+  /** A write that had it was not answered: it can be carried out still, after any look at the account. */
+  mayLandYet: boolean
   /** In a batch of at most so many: of larger ones it was part when they failed, and nobody knows why. */
   companions: number
 }
@@ -127,6 +131,7 @@ export class LandingQueue {
       isNameFree: false,
       hasRaced: false,
       mayHaveLanded: false,
+      mayLandYet: false,
       companions: Number.POSITIVE_INFINITY,
     }
     this.#unfinished.add(ticket)
@@ -270,7 +275,7 @@ export class LandingQueue {
       const { appeared } = this.#log.note(repo, mover.run.head, parts)
       for (const { ticket, run, part } of beside) {
         run.landed(part, appeared)
-        ticket.mayHaveLanded = false
+        hasArrived(ticket)
       }
     }
   }
@@ -304,10 +309,11 @@ export class LandingQueue {
     // By a write of before: its keys are taken, and no batch with it in it can land again.
     if (look.landed.has(run)) {
       run.landedBefore(part, look.refs)
-      ticket.mayHaveLanded = false
+      hasArrived(ticket)
       return true
     }
     ticket.mayHaveLanded = true
+    if (!wasAnswered(fault)) ticket.mayLandYet = true
     if (look.isGone) {
       run.failGone()
       return true
@@ -335,7 +341,7 @@ export class LandingQueue {
     const isRefusal = fault instanceof PdsError && fault.status >= 400 && fault.status < 500
     let tries = 1
     if (tickets.length > 1) halve(tickets)
-    else for (const { run } of tickets) tries = run.retry(fault.message, retryAfterOf(fault), isRefusal)
+    else for (const ticket of tickets) tries = retry(ticket, fault, isRefusal)
     if (isRefusal) return
     const { sleep = pause, random = Math.random } = this.#deps
     const awake = sleep(random() * PAUSE * 2 ** (tries - 1))
@@ -381,9 +387,29 @@ export class LandingQueue {
 
 /** @param last what was heard last: it says when to come back */
 function fail({ run, mayHaveLanded }: Ticket, fault: PdsFault, last: PdsFault): void {
-  const { message } = fault
-  const doubt = mayHaveLanded ? '; whether the push has arrived is not known, fetch to see' : ''
-  run.fail(`${message}${doubt}`, retryAfterOf(last), { isUncertain: mayHaveLanded, isForOwner: isForOwner(fault) })
+  const message = inDoubt(fault, mayHaveLanded)
+  run.fail(message, retryAfterOf(last), { isUncertain: mayHaveLanded, isForOwner: isForOwner(fault) })
+}
+
+/** @returns how often it has been tried. @param isRefusal there is no use in trying again */
+function retry({ run, mayLandYet }: Ticket, fault: PdsFault, isRefusal: boolean): number {
+  const failure = { isUncertain: mayLandYet, isRefused: isRefusal }
+  return run.retry(inDoubt(fault, mayLandYet), retryAfterOf(fault), failure)
+}
+
+function inDoubt({ message }: PdsFault, isUncertain: boolean): string {
+  return isUncertain ? `${message}; whether the push has arrived is not known, fetch to see` : message
+}
+
+/** The part of it that was in doubt is in the account. */
+function hasArrived(ticket: Ticket): void {
+  ticket.mayHaveLanded = false
+  ticket.mayLandYet = false
+}
+
+/** Whether the PDS has said itself what it thinks of a write, and does no more about it. */
+function wasAnswered(fault: PdsFault): boolean {
+  return fault instanceof PdsError && !NOT_ITS_ANSWER.includes(fault.status)
 }
 
 /** They are not in one batch again, nor each with so many others. */

@@ -187,7 +187,8 @@ export class LandingRun {
     for (const { move, state } of lost) this.#settle({ name: move.name, outcome: 'lost', state })
     if (hasShards && this.reliesOnHead) this.#head = stored.head
     const hasConflict = this.#refuseConflicts(open, stored)
-    if (this.landing.atomic && (lost.length > 0 || hasConflict)) {
+    // Where none is left each has its own reason, and that is all there is to say.
+    if (this.landing.atomic && this.#pending.size > 0 && (lost.length > 0 || hasConflict)) {
       this.fail('another ref of this atomic push was not accepted', null)
     }
     if (!changed && !headMoved) return false
@@ -202,11 +203,12 @@ export class LandingRun {
   /**
    * Nobody was first, and it was alone: the PDS refuses it for what it is, or could not run it.
    *
+   * @param failure what is told if it is not tried again
    * @returns how often that has happened
    */
-  retry(message: string, retryAfterSeconds: number | null, isRefusal: boolean): number {
+  retry(message: string, retryAfterSeconds: number | null, failure: Partial<LandingFailure>): number {
     this.#retries++
-    if (isRefusal || this.#retries > MAX_RETRIES) this.fail(message, retryAfterSeconds, { isRefused: isRefusal })
+    if (failure.isRefused || this.#retries > MAX_RETRIES) this.fail(message, retryAfterSeconds, failure)
     return this.#retries
   }
 

@@ -80,8 +80,8 @@ export interface LandingFailure {
   readonly message: string
   readonly retryAfterSeconds: number | null
   /**
-   * Whether what was tried may be in the account all the same: a write was not answered, and no look since has shown what
-   * became of it.
+   * Whether what was tried may be in the account all the same, or come there yet: a write was not answered, or no look
+   * since has shown what became of it.
    */
   readonly isUncertain: boolean
   /** Whether the account cannot be written to until its owner does something: signs in again, has it reactivated. */

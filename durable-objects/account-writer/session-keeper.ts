@@ -169,7 +169,7 @@ export class SessionKeeper {
   #wrongPassword(): AuthenticateAnswer {
     return refusal(
       'wrong-password',
-      `${new URL(this.#deps.pds).host} does not know this password: use an app password of your account`,
+      `${new URL(this.#deps.pds).host} does not know this password: use an app password of your account, or a whole token`,
     )
   }
 

@@ -16,7 +16,7 @@ export interface PointLimit {
 }
 
 /** What the reference PDS grants an account. */
-export const POINT_LIMITS: readonly PointLimit[] = [
+const POINT_LIMITS: readonly PointLimit[] = [
   { points: 5_000, window: HOUR },
   { points: 35_000, window: DAY },
 ]

@@ -42,7 +42,8 @@ function apply(ground: Ground, work: BranchWork, time: number): Promise<AppliedW
 async function createBranch({ place, objects }: Ground, { target }: CreateBranchWork): Promise<AppliedWork> {
   const taken = place.tip === null ? place.inTheWay : place.ref
   if (taken !== null) {
-    const message = `there is a branch ${shortBranch(taken)} already, so that ${shortBranch(place.ref)} cannot be created`
+    const inTheWay = place.tip === null ? `, so that ${shortBranch(place.ref)} cannot be created` : ''
+    const message = `there is a branch ${shortBranch(taken)} already${inTheWay}`
     throw new RefusedWorkError({ reason: 'branch-exists', message })
   }
   const tip = await readTip(objects, target)

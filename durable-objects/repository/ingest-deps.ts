@@ -22,6 +22,8 @@ export interface IngestDeps {
   /** Makes few packs of many; called after each that is taken in. */
   merge(): Promise<void>
   log(event: string, fields: Record<string, unknown>): void
+  /** What goes as it should. */
+  logRoutine(event: string, fields: Record<string, unknown>): void
 }
 
 /** What is done with a pack, for a person. */

@@ -6,7 +6,7 @@ import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
 import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
-import { PackArrival } from './pack-arrival.ts'
+import { PackArrival, PackMovedError } from './pack-arrival.ts'
 import { splitRecord } from './split-record.ts'
 
 /** Bytes of a stored pack that are read at a time. */
@@ -46,6 +46,7 @@ export async function ingestRecord(
     return true
   } catch (error) {
     await arrival.leave(error)
+    if (error instanceof PackMovedError && store.source(pack.id) === null) return true
     throw error
   }
 }
@@ -64,7 +65,7 @@ async function ingestWhole(
   isLastTry: boolean,
   onProgress: TellStep,
 ): Promise<void> {
-  const { store, bucket, log } = deps
+  const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
   const ingested = await ingestPack({
     chunks: arrival.isFresh ? arrival.bytes() : allOf(await arrival.complete()),
@@ -79,8 +80,8 @@ async function ingestWhole(
   const keys = packKeys(did, rkey, pack.id)
   await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])
   const { size, objects } = ingested
-  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
-  store.takeIn({ id: pack.id, size, objects }, source.replaces)
+  if (!store.takeIn({ id: pack.id, size, objects }, source)) throw new PackMovedError(`${pack.id} has changed`)
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, peakBytes: memory.peak })
 }
 
 function allOf(pack: ByteRange): AsyncIterable<Uint8Array> {

@@ -20,6 +20,8 @@ export interface MergeDeps {
   /** An id that no pack of the repository has had. */
   newId(): string
   log(event: string, fields: Record<string, unknown>): void
+  /** What goes as it should. */
+  logRoutine(event: string, fields: Record<string, unknown>): void
 }
 
 /**
@@ -51,14 +53,14 @@ async function mergeOrSettle(
   merged: readonly ReadyPack[],
   older: readonly ReadyPack[],
 ): Promise<boolean> {
-  const { store, log } = deps
+  const { store, log, logRoutine } = deps
   const { did, rkey } = address
   const ids = merged.map(({ id }) => id)
   try {
     const pack = await writeMerged(deps, address, merged, older)
     const isReplaced = store.merges.replace(pack, ids)
     if (!isReplaced) return false
-    log('packs-merged', { did, rkey, merged: ids.length, ...pack, packs: older.length + 1 })
+    logRoutine('packs-merged', { did, rkey, merged: ids.length, ...pack, packs: older.length + 1 })
   } catch (error) {
     const isOfThePacks = error instanceof PackError || error instanceof ObjectTooLargeError
     if (!isOfThePacks && !(error instanceof MemoryLimitError)) throw error

@@ -15,8 +15,6 @@ export class PackMovedError extends Error {
   override name = 'PackMovedError'
 }
 
-type Blob = NonNullable<PackSource['blobs']>[number]
-
 export interface ArrivalOptions {
   readonly pack: ManifestPack
   readonly source: PackSource
@@ -34,7 +32,7 @@ export class PackArrival {
   readonly #deps: IngestDeps
   readonly #did: string
   readonly #pack: ManifestPack
-  readonly #blobs: readonly Blob[]
+  readonly #source: PackSource
   readonly #key: string
   readonly #memory: MemoryAccount
   #upload: PackUpload | null = null
@@ -50,9 +48,8 @@ export class PackArrival {
     { did, rkey }: RepositoryAddress,
     { pack, source, memory, isReadBack }: ArrivalOptions,
   ): Promise<PackArrival> {
-    const { blobs } = source
-    const arrival = new PackArrival(deps, did, pack, blobs ?? [], packKeys(did, rkey, pack.id).pack, memory)
-    if (blobs === null) await arrival.#openInline()
+    const arrival = new PackArrival(deps, did, pack, source, packKeys(did, rkey, pack.id).pack, memory)
+    if (source.blobs === null) await arrival.#openInline()
     else await arrival.#openBlobs(isReadBack)
     return arrival
   }
@@ -61,14 +58,14 @@ export class PackArrival {
     deps: IngestDeps,
     did: string,
     pack: ManifestPack,
-    blobs: readonly Blob[],
+    source: PackSource,
     key: string,
     memory: MemoryAccount,
   ) {
     this.#deps = deps
     this.#did = did
     this.#pack = pack
-    this.#blobs = blobs
+    this.#source = source
     this.#key = key
     this.#memory = memory
   }
@@ -110,7 +107,9 @@ export class PackArrival {
   /** All of it, once all of its bytes have come. */
   async complete(): Promise<ByteRange> {
     if (this.#whole !== null) return this.#whole
+    this.#requireUnchanged()
     this.#whole = await this.#orForget(this.#upload!.complete())
+    this.#requireUnchanged()
     this.#deps.store.downloads.complete(this.#pack.id)
     return this.#whole
   }
@@ -152,12 +151,19 @@ export class PackArrival {
         isReadBack,
         onBegin: (uploadId) => store.downloads.begin(id, uploadId),
         onPart: (part) => {
+          this.#requireUnchanged()
           store.downloads.addPart(id, part)
           store.noteProgress()
         },
       }),
     )
     this.#resumedAt = this.#upload.size
+  }
+
+  /** The account is read while bytes come. @throws {@link PackMovedError} */
+  #requireUnchanged(): void {
+    if (!this.#deps.store.isSource(this.#pack.id, this.#source))
+      throw new PackMovedError(`${this.#pack.id} has changed`)
   }
 
   async #openStored(): Promise<boolean> {
@@ -170,7 +176,7 @@ export class PackArrival {
 
   async *#readBlobs(from: number): AsyncGenerator<Uint8Array, void, undefined> {
     let start = 0
-    for (const { cid, size } of this.#blobs) {
+    for (const { cid, size } of this.#source.blobs ?? []) {
       const end = start + size
       if (end > from) yield* this.#readBlob(cid, size, Math.max(from - start, 0))
       start = end

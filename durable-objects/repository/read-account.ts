@@ -94,8 +94,8 @@ async function readWhatIsNew(
   const { store, client } = deps
   const takeBytes = async (key: string, bytes: Uint8Array) => {
     const id = packId(key)
-    const state = store.packState(id)
-    if (lost.has(id) || (state !== 'ready' && state !== 'broken')) await deps.keepInlinePack(id, bytes)
+    const isNeeded = [null, 'wanted', 'gone'].includes(store.packState(id))
+    if (lost.has(id) || isNeeded) await deps.keepInlinePack(id, bytes)
   }
   const newest = range === 'all' ? null : store.newestPack()
   if (newest !== null) {

@@ -6,7 +6,7 @@ import type { ManifestRef } from '../../storage/manifest.ts'
 import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { mergedPackId, packKeys } from '../../storage/packs/pack-keys.ts'
 import type { Environment } from '../environment.ts'
-import { log } from '../log.ts'
+import { log, logRoutine } from '../log.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import { answerManifest } from './answer-manifest.ts'
 import type {
@@ -141,7 +141,7 @@ export class Repository extends DurableObject<Environment> {
 
   #mergeDeps(): MergeDeps {
     const newId = () => mergedPackId(this.#newTid())
-    return { store: this.#store, bucket: this.env.PACKS, newId, log }
+    return { store: this.#store, bucket: this.env.PACKS, newId, log, logRoutine }
   }
 
   /** One that is newer than those of all packs. */
@@ -247,6 +247,7 @@ export class Repository extends DurableObject<Environment> {
       isTurnOver: () => Date.now() >= end,
       newStem: () => this.#newTid(),
       log,
+      logRoutine,
       merge: () => mergeMany(this.#mergeDeps(), address),
       readAll: () => this.#read(address, 'all'),
       restore: () => this.restore(address),

@@ -17,6 +17,7 @@ import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { ObjectGoneError, R2Range } from '../../storage/packs/r2-range.ts'
 import type { RepositoryAddress } from './answers.ts'
 import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import { PackMovedError } from './pack-arrival.ts'
 
 /**
  * Takes in a pack that is too large to be taken in at once, and that is in R2 whole: it is cut into several. The parts
@@ -24,7 +25,7 @@ import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } fr
  * down when its files are in R2. Once all are, their graphs are made, and then they come in the pack's place.
  *
  * @returns false if the turn is over before it is done
- * @throws {@link PackError} if it cannot be read
+ * @throws {@link PackError} if it cannot be read, {@link PackMovedError} if its record is another now
  */
 export async function splitRecord(
   deps: IngestDeps,
@@ -39,11 +40,11 @@ export async function splitRecord(
   try {
     let split = store.splits.state(pack.id)
     if (split === null) {
-      split = await begin(deps, pack, whole)
+      split = await begin(deps, pack, source, whole)
       if (deps.isTurnOver()) return false
     }
     while (entriesOf(split) < split.entries) {
-      split = await cutNext(deps, address, pack, split, whole, onProgress)
+      split = await cutNext(deps, address, { pack, source, split, whole }, onProgress)
       if (deps.isTurnOver()) return false
     }
     await link(deps, address, pack, source, split, isLastTry, onProgress)
@@ -55,11 +56,17 @@ export async function splitRecord(
   }
 }
 
-async function begin({ store, limits, newStem }: IngestDeps, pack: ManifestPack, whole: R2Range): Promise<Split> {
+async function begin(
+  { store, limits, newStem }: IngestDeps,
+  pack: ManifestPack,
+  source: PackSource,
+  whole: R2Range,
+): Promise<Split> {
   const entries = await verifyPack(whole)
   if (entries > limits.entries) {
     throw new PackError(`the pack has ${entries} objects; a repository can be mirrored with ${limits.entries} at most`)
   }
+  if (!store.isSource(pack.id, source)) throw new PackMovedError(`${pack.id} has changed`)
   const stem = newStem()
   store.splits.begin(pack.id, stem, entries)
   return { stem, entries, parts: [] }
@@ -69,15 +76,20 @@ function entriesOf({ parts }: Split): number {
   return parts.reduce((sum, { objects }) => sum + objects, 0)
 }
 
+interface Cutting {
+  readonly pack: ManifestPack
+  readonly source: PackSource
+  readonly split: Split
+  readonly whole: R2Range
+}
+
 async function cutNext(
   deps: IngestDeps,
   address: RepositoryAddress,
-  pack: ManifestPack,
-  split: Split,
-  whole: R2Range,
+  { pack, source, split, whole }: Cutting,
   onProgress: TellStep,
 ): Promise<Split> {
-  const { store, bucket, limits, log } = deps
+  const { store, bucket, limits, logRoutine } = deps
   const { did, rkey } = address
   const memory = new MemoryAccount()
   const id = partPackId(split.stem, split.parts.length)
@@ -113,10 +125,11 @@ async function cutNext(
       bucket.put(keys.index, cut.index),
       bucket.put(partOffsetsKey(did, rkey, id), cut.offsets.subarray(0, cut.entries)),
     ])
+    if (!store.isSource(pack.id, source)) throw new PackMovedError(`${pack.id} has changed`)
     store.splits.addPart(pack.id, { id, size: cut.size, objects: cut.entries, end })
     store.noteProgress()
     const { size, entries: objects } = cut
-    log('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
+    logRoutine('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
     return store.splits.state(pack.id)!
   } catch (error) {
     await upload.abort()
@@ -182,12 +195,12 @@ async function link(
   deps: IngestDeps,
   address: RepositoryAddress,
   pack: ManifestPack,
-  { replaces }: PackSource,
+  source: PackSource,
   { parts }: Split,
   isLastTry: boolean,
   onProgress: TellStep,
 ): Promise<void> {
-  const { store, bucket, log } = deps
+  const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
   const memory = new MemoryAccount()
   const packs = await openPacks(bucket, did, rkey, parts)
@@ -200,9 +213,8 @@ async function link(
   if (!isLastTry && mayBringMore(store, linked)) return
   logFaults(deps, address, pack, linked)
   for (const [i, { id }] of parts.entries()) await bucket.put(packKeys(did, rkey, id).graph, linked.write(i))
-  // A push may have brought it meanwhile.
-  if (!store.takeInParts(pack.id, parts, replaces)) return
+  if (!store.takeInParts(pack.id, parts, source)) throw new PackMovedError(`${pack.id} has changed`)
   const { size, objects } = pack
-  log('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
   await bucket.delete([packKeys(did, rkey, pack.id).pack, ...parts.map(({ id }) => partOffsetsKey(did, rkey, id))])
 }

@@ -1,3 +1,5 @@
+import { runSteps } from '../schema-steps.ts'
+
 /**
  * Steps that bring a `Repository` object's tables to their present form. Append only: an object that slept through
  * several of them runs those that it lacks, in order.
@@ -100,12 +102,5 @@ const STEPS: readonly string[] = [
 ]
 
 export function migrateMirror(sql: SqlStorage): void {
-  sql.exec('create table if not exists schema_steps (done integer not null)')
-  const rows = sql.exec<{ done: number }>('select done from schema_steps').toArray()
-  const done = new Set(rows.map((row) => row.done))
-  for (const [i, step] of STEPS.entries()) {
-    if (done.has(i)) continue
-    sql.exec(step)
-    sql.exec('insert into schema_steps values (?)', i)
-  }
+  runSteps(sql, STEPS)
 }

@@ -204,8 +204,12 @@ export class MirrorStore {
     return cursor.rowsWritten > 0
   }
 
-  /** Notes that the account has a pack, unless it is here or known to be broken. */
+  /**
+   * Notes that the account has a pack, unless it is here or known to be broken. What has been done with one whose record
+   * says something else now is of no use.
+   */
   wantPack({ id, size, objects }: ManifestPack, source: PackSource): void {
+    if (this.packState(id) === 'wanted' && !this.isSource(id, source)) this.#downloaded(id)
     this.#sql.exec(
       `insert into packs (id, size, objects, source, state) values (?, ?, ?, ?, 'wanted')
        on conflict (id) do update set size = excluded.size, objects = excluded.objects, source = excluded.source,
@@ -271,16 +275,26 @@ export class MirrorStore {
     return row === undefined ? null : (JSON.parse(row.source) as PackSource)
   }
 
+  /** Whether a pack is wanted, and its bytes are where they were: its record may have changed, or be gone. */
+  isSource(id: string, source: PackSource): boolean {
+    return JSON.stringify(this.source(id)) === JSON.stringify(source)
+  }
+
   /**
    * Makes a pack whose files are all in R2 visible to readers, in place of those that it was made from. Refs that were
    * broken are to be checked again: it may hold what they have lacked.
+   *
+   * @param source where its bytes were
+   * @returns false if it is not wanted any more, or not with these bytes: then nothing is changed.
    */
-  takeIn(pack: ManifestPack, replaces: readonly string[]): void {
-    this.#storage.transactionSync(() => {
+  takeIn(pack: ManifestPack, source: PackSource): boolean {
+    return this.#storage.transactionSync(() => {
+      if (!this.isSource(pack.id, source)) return false
       this.addPack(pack)
       this.#downloaded(pack.id)
-      this.markGone(replaces)
+      this.markGone(source.replaces)
       this.#checkBrokenAgain()
+      return true
     })
   }
 
@@ -288,18 +302,18 @@ export class MirrorStore {
    * The same of a pack that was cut into several, of which all files are in R2: they come where it was in the order, or at
    * the end.
    *
-   * @returns false if it is not wanted any more: then nothing is changed.
+   * @returns false if it is not wanted any more, or not with these bytes: then nothing is changed.
    */
-  takeInParts(pack: string, parts: readonly ManifestPack[], replaces: readonly string[]): boolean {
+  takeInParts(pack: string, parts: readonly ManifestPack[], source: PackSource): boolean {
     return this.#storage.transactionSync(() => {
-      const [row] = this.#sql
+      if (!this.isSource(pack, source)) return false
+      const row = this.#sql
         .exec<{ position: number }>(
           `select coalesce(position, (select coalesce(max(position), 0) + 1 from packs)) as position
-           from packs where id = ? and state = 'wanted'`,
+           from packs where id = ?`,
           pack,
         )
-        .toArray()
-      if (row === undefined) return false
+        .one()
       // Of packs that are read again together, those of later ids come after it.
       this.#sql.exec(
         'update packs set position = position + ?1 where position > ?2 or (position = ?2 and id > ?3)',
@@ -319,7 +333,7 @@ export class MirrorStore {
       }
       this.#sql.exec("update packs set state = 'merged', position = null, source = null where id = ?", pack)
       this.#downloaded(pack)
-      this.markGone(replaces)
+      this.markGone(source.replaces)
       this.#checkBrokenAgain()
       this.#bump()
       return true

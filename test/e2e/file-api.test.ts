@@ -100,6 +100,6 @@ test('what is not there is 404 in words', async () => {
   const unknown = await query('dev.skein.git.listRefs', { repo: 'alice.test/none' })
   expect([unknown.status, await unknown.json()]).toEqual([
     404,
-    { error: 'RepositoryNotFound', message: 'repository not found' },
+    { error: 'RepositoryNotFound', message: "repository 'none' not found in the account alice.test" },
   ])
 })

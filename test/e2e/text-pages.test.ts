@@ -34,6 +34,7 @@ test('what is not there is said in words', async () => {
   })
   expect((await get('/nobody.test')).status).toBe(404)
   expect((await get('/robots.txt')).status).toBe(404)
+  expect((await get('/info/refs?service=git-upload-pack')).text).toMatch(/git clone http/)
   expect((await get(`/${bob.handle}/%E0%A4%A/x`)).status).toBe(404)
   expect((await get('/%E0%A4%A')).status).toBe(400)
 })

@@ -1,7 +1,9 @@
 import { HttpError } from '../http/http-error.ts'
 import type { RequestContext } from '../request-context.ts'
 
-/** The `period` of the binding in wrangler.toml, in seconds: after that long there is room again in any case. */
+/** The `limit` of the binding in wrangler.toml: it does the counting, and this is only told. */
+const LIMIT = 600
+/** Its `period`, in seconds: after that long there is room again in any case. */
 const PERIOD = 60
 
 /**
@@ -16,7 +18,7 @@ export async function countCall({ environment }: RequestContext, key: string): P
   throw new HttpError(
     429,
     'RateLimitExceeded',
-    `too many requests with these credentials: at most 600 in ${PERIOD} s are taken`,
+    `too many requests with these credentials: at most ${LIMIT} in ${PERIOD} s are taken`,
     { 'Retry-After': `${PERIOD}` },
   )
 }

@@ -27,7 +27,9 @@ export async function resolveUser(context: RequestContext, actor: string): Promi
     return await context.resolveActor(actor)
   } catch (error) {
     if (error instanceof HttpError && error.status === 404) {
-      throw unauthorized(`there is no account ${JSON.stringify(actor)}: use your handle as the user name`)
+      throw unauthorized(
+        `there is no account ${JSON.stringify(actor)}: use your handle as the user name, or a whole token as the password`,
+      )
     }
     throw error
   }

@@ -4,7 +4,7 @@ import type { Oid } from '../../git/bytes/oid.ts'
 import type { ObjectSource } from '../../git/object/object-source.ts'
 import { BLOB } from '../../git/object/object-type.ts'
 import { decodeText, isUtf8 } from '../../git/object/text.ts'
-import { pathJson } from './path-json.ts'
+import { pathJson } from '../xrpc/path-json.ts'
 
 /** Bytes of a side that is told as text; a larger one is read by its id. */
 const MAX_SIDE = 64 * 1024

@@ -1,4 +1,6 @@
+import { shortBranch } from '../../durable-objects/branch-queue/short-branch.ts'
 import { requireRight } from '../auth/caller.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { XrpcCall } from '../xrpc/call.ts'
 import { parseRepositoryParam } from '../xrpc/repository-param.ts'
 import { parseBranchParam } from './branch-param.ts'
@@ -20,8 +22,16 @@ export async function deleteBranch({ request, params, deps: { gateway } }: XrpcC
   const { target, caller } = await gateway.enter(request, 'dev.skein.gateway.deleteBranch', reference)
   requireRight(caller, 'branch', { rkey: target.rkey, ref })
   const prepare = async () => {
+    refuseDefaultBranch(shortBranch(ref), target.defaultBranch)
     await requireBranch(gateway, target, ref)
     return { kind: 'delete', expectedTip } as const
   }
   return handIn({ gateway, target, caller, ref, asked: ['delete', expectedTip], options: params, prepare })
+}
+
+/** HEAD would name nothing, and the next commit would begin a history anew. git's own server refuses it too. */
+function refuseDefaultBranch(branch: string, defaultBranch: string): void {
+  if (branch !== defaultBranch) return
+  const message = `${branch} is the default branch: it can be deleted when the repository has another one`
+  throw new HttpError(409, 'DefaultBranch', message)
 }

@@ -16,6 +16,7 @@ import type { ObjectSource } from '../../git/object/object-source.ts'
 import { BLOB } from '../../git/object/object-type.ts'
 import type { Caller } from '../auth/caller.ts'
 import { HttpError } from '../http/http-error.ts'
+import { privateJson } from '../xrpc/json-answer.ts'
 import { conflictsJson } from './conflict-json.ts'
 import { branchAddress, type GatewayDeps, type GatewayTarget, submitterOf } from './gateway-deps.ts'
 import { refusalError } from './refusal-error.ts'
@@ -99,9 +100,9 @@ export async function answerWork(
 ): Promise<Response> {
   switch (work.state) {
     case 'landed':
-      return privateJson(200, landedJson(ticket, work))
+      return privateJson(landedJson(ticket, work))
     case 'waiting':
-      return privateJson(202, waitingJson(ticket, work), { 'Retry-After': `${work.retryAfterSeconds}` })
+      return privateJson(waitingJson(ticket, work), 202, { 'Retry-After': `${work.retryAfterSeconds}` })
     case 'refused':
       throw refusalError(work.refusal, await conflictsOf(deps, work.refusal, made))
   }
@@ -165,12 +166,4 @@ function notAccepted({ reason, message, retryAfterSeconds }: SubmitAnswer & { ac
     case 'key-reused':
       return new HttpError(422, 'IdempotencyKeyReused', message)
   }
-}
-
-/** What one caller has done is kept by no cache. */
-function privateJson(status: number, value: unknown, headers: Record<string, string> = {}): Response {
-  return Response.json(value, {
-    status,
-    headers: { ...headers, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
-  })
 }

@@ -21,7 +21,7 @@ export interface MergePreview {
 }
 
 /** Files that a preview lists. */
-export const MAX_CHANGES = 1_000
+const MAX_CHANGES = 1_000
 
 /** Nobody sees who would have made the commit. */
 const NOBODY: Author = { name: 'nobody', email: '' }

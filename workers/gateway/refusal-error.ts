@@ -1,6 +1,6 @@
 import type { RefusedWork } from '../../durable-objects/branch-queue/answers.ts'
 import { HttpError } from '../http/http-error.ts'
-import { pathJson } from './path-json.ts'
+import { pathJson } from '../xrpc/path-json.ts'
 
 type Reason = RefusedWork['reason']
 

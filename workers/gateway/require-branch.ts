@@ -14,5 +14,9 @@ export async function requireBranch(gateway: GatewayDeps, target: GatewayTarget,
 }
 
 export function noBranch(ref: string): HttpError {
-  return new HttpError(404, 'BranchNotFound', `there is no branch ${shortBranch(ref)}`)
+  return new HttpError(
+    404,
+    'BranchNotFound',
+    `there is no branch ${shortBranch(ref)}: create it by createBranch, or check the name`,
+  )
 }

@@ -3,8 +3,8 @@ import { findRef } from '../../git/refs/ref-order.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import type { Manifest } from '../../storage/manifest.ts'
 import { authenticateCaller } from '../auth/authenticate.ts'
-import { HttpError } from '../http/http-error.ts'
 import { locateRepository } from '../locate-repository.ts'
+import { repositoryNotFound } from '../repository-access.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { GatewayDeps, GatewayTarget } from './gateway-deps.ts'
 
@@ -13,7 +13,7 @@ export function wireGateway(context: RequestContext): GatewayDeps {
   return {
     async enter(request, nsid, reference) {
       const located = await locateRepository(context, reference)
-      if (located === null) throw new HttpError(404, 'RepositoryNotFound', 'repository not found')
+      if (located === null) throw repositoryNotFound(reference)
       const { identity, entry } = located
       const caller = await authenticateCaller(context, request, identity, nsid)
       return { target: { account: identity, rkey: entry.rkey, defaultBranch: entry.record.defaultBranch }, caller }

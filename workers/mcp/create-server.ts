@@ -1,24 +1,15 @@
-import { type CallToolResult, fromJsonSchema, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { type CallToolResult, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import packageJson from '../../package.json' with { type: 'json' }
 import { httpErrorFrom } from '../http/error-from.ts'
 import type { XrpcDeps } from '../xrpc/deps.ts'
+import { argumentSchema } from './argument-schema.ts'
 import { errorText } from './error-text.ts'
 import { FILE_TEMPLATE, MAX_RESOURCE, readFileResource } from './file-resource.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import type { Tool } from './tool.ts'
 import { TOOLS } from './tools.ts'
 
-const schemas = new Map(
-  TOOLS.map(({ name, arguments: properties, required }) => [
-    name,
-    fromJsonSchema<Record<string, unknown>>({
-      type: 'object',
-      properties,
-      required: [...required],
-      additionalProperties: false,
-    }),
-  ]),
-)
+const schemas = new Map(TOOLS.map((tool) => [tool.name, argumentSchema(tool)]))
 
 /**
  * A server for one request: it keeps nothing.

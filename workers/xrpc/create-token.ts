@@ -6,8 +6,9 @@ import { createTokenText } from '../../storage/access/token-text.ts'
 import { HttpError, invalidRequest } from '../http/http-error.ts'
 import type { XrpcCall } from './call.ts'
 import type { Account, XrpcDeps } from './deps.ts'
+import { privateJson } from './json-answer.ts'
 import { parseRepositoryParam } from './repository-param.ts'
-import { privateJson, tokenJson } from './token-json.ts'
+import { tokenJson } from './token-json.ts'
 
 interface CreateTokenInput {
   readonly label: string

@@ -1,6 +1,5 @@
 import { findRef } from '../../git/refs/ref-order.ts'
-import { HttpError } from '../http/http-error.ts'
-import { openRepository } from '../repository-access.ts'
+import { openRepository, repositoryNotFound } from '../repository-access.ts'
 import type { XrpcCall } from './call.ts'
 import { answerHashedJson } from './json-answer.ts'
 import { refJson } from './list-refs.ts'
@@ -11,7 +10,7 @@ import { parseRepositoryParam } from './repository-param.ts'
 export async function getRepository({ request, params, deps }: XrpcCall<{ repo: string }>): Promise<Response> {
   const reference = parseRepositoryParam(params.repo)
   const [{ manifest, actor }, known] = await Promise.all([openRepository(deps, reference), deps.find(reference)])
-  if (known === null) throw new HttpError(404, 'RepositoryNotFound', 'repository not found')
+  if (known === null) throw repositoryNotFound(reference)
   const head = findRef(manifest.refs, `refs/heads/${manifest.defaultBranch}`)
   return answerHashedJson(request, {
     repository: repositoryJson(known),

@@ -1,6 +1,4 @@
-import { Buffer } from 'node:buffer'
 import { canonicalMode, formatMode, isDirectory, isGitlink } from '../../git/object/file-mode.ts'
-import { decodeText, isUtf8 } from '../../git/object/text.ts'
 import { resolveTreePath } from '../../git/walk/tree-path.ts'
 import { NoSuchPathError, type WalkedEntry, walkTree } from '../../git/walk/walk-tree.ts'
 import type { RepositoryObjects } from '../../storage/repository-view.ts'
@@ -9,6 +7,7 @@ import { openRepository, requireRevision, requireTree } from '../repository-acce
 import type { XrpcCall } from './call.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts'
 import { answerJson, objectValidator } from './json-answer.ts'
+import { pathJson } from './path-json.ts'
 import { parseRepositoryParam } from './repository-param.ts'
 
 interface Params {
@@ -62,8 +61,7 @@ async function listEntries(
 /** `dev.skein.git.defs#treeEntry` */
 function entryJson({ path, mode, oid }: WalkedEntry): Record<string, unknown> {
   return {
-    path: decodeText(path),
-    pathBytes: isUtf8(path) ? undefined : { $bytes: Buffer.from(path).toString('base64').replace(/=+$/, '') },
+    ...pathJson(path),
     mode: formatMode(canonicalMode(mode)),
     type: isDirectory(mode) ? 'tree' : isGitlink(mode) ? 'commit' : 'blob',
     oid,

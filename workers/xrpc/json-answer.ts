@@ -21,6 +21,14 @@ export function answerHashedJson(request: Request, value: unknown): Promise<Resp
   return conditional(request, { etag, immutable: false }, async () => jsonResponse(text))
 }
 
+/** Answers JSON that is for the caller alone: tokens, and what one has done. No cache keeps it. */
+export function privateJson(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json(value, {
+    status,
+    headers: { ...headers, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
+  })
+}
+
 function jsonResponse(text: string): Response {
   return new Response(text, { headers: { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' } })
 }

@@ -14,7 +14,7 @@ interface Params {
 export async function listRepositories({ request, params, deps }: XrpcCall<Params>): Promise<Response> {
   const { actor, limit, cursor } = params
   const all = await deps.list(actor)
-  if (all === null) throw new HttpError(404, 'ActorNotFound', 'account not found')
+  if (all === null) throw new HttpError(404, 'ActorNotFound', `account not found: ${actor}`)
   const rest = cursor === undefined ? all : all.filter(({ rkey }) => rkey > cursor)
   const page = rest.slice(0, limit)
   return answerHashedJson(request, {

@@ -1,5 +1,6 @@
 import type { XrpcCall } from './call.ts'
-import { privateJson, tokenJson } from './token-json.ts'
+import { privateJson } from './json-answer.ts'
+import { tokenJson } from './token-json.ts'
 
 /** `dev.skein.token.list` */
 export async function listTokens({ request, deps }: XrpcCall<unknown>): Promise<Response> {

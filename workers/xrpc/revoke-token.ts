@@ -1,6 +1,7 @@
 import { HttpError } from '../http/http-error.ts'
 import type { XrpcCall } from './call.ts'
-import { privateJson, tokenJson } from './token-json.ts'
+import { privateJson } from './json-answer.ts'
+import { tokenJson } from './token-json.ts'
 
 /** `dev.skein.token.revoke` */
 export async function revokeToken({ request, params, deps }: XrpcCall<{ id: string }>): Promise<Response> {

@@ -90,7 +90,12 @@ export const xrpcRouter = Router<IRequestStrict, [deps: XrpcDeps], Response>({
 xrpcRouter.all('/xrpc/:nsid', async (request: IRequestStrict, deps: XrpcDeps): Promise<Response> => {
   const nsid = percentDecodeText(request.params.nsid!)
   const method = METHODS.get(nsid)
-  if (method === undefined) throw new HttpError(501, 'MethodNotImplemented', 'no such method is served here')
+  if (method === undefined)
+    throw new HttpError(
+      501,
+      'MethodNotImplemented',
+      `there is no method ${JSON.stringify(nsid)} here; /llms.txt names those that there are`,
+    )
   return method.kind === 'query' ? runQuery(nsid, method, request, deps) : runProcedure(nsid, method, request, deps)
 })
 
@@ -119,7 +124,7 @@ const PREFLIGHT = {
 
 function requireMethod(request: Request, ...methods: string[]): void {
   if (methods.includes(request.method)) return
-  const message = `${request.method} is not the way to call this method`
+  const message = `this method is called by ${methods[0]}, not ${request.method}`
   throw new HttpError(405, 'InvalidRequest', message, { Allow: methods.join(', ') })
 }
 

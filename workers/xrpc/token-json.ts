@@ -14,8 +14,3 @@ export function tokenJson({ id, did, label, grant, createdAt, expiresAt, revoked
     revokedAt: revokedAt === null ? undefined : new Date(revokedAt).toISOString(),
   }
 }
-
-/** What is about tokens is for their owner alone. */
-export function privateJson(value: unknown): Response {
-  return Response.json(value, { headers: { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } })
-}

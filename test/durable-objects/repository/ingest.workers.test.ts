@@ -71,10 +71,10 @@ function filling(store: MirrorStore): Filling {
   const restore = async () => read('all', await findLostPacks(PACKS, store, account.address))
   let made = 0
   const newId = () => mergedPackId(account.id(1000 + made++))
-  const merge = () => mergeMany({ store, bucket: PACKS, newId, log }, account.address)
+  const merge = () => mergeMany({ store, bucket: PACKS, newId, log, logRoutine: log }, account.address)
   const newStem = () => account.id(1000 + made++)
   const deps: FillDeps = {
-    ...{ store, client, bucket: PACKS, log, merge, newStem, restore, resumeLater },
+    ...{ store, client, bucket: PACKS, log, logRoutine: log, merge, newStem, restore, resumeLater },
     limits: INGEST_LIMITS,
     isTurnOver: () => false,
     readAll: () => read('all'),

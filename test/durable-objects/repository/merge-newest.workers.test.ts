@@ -128,6 +128,7 @@ function depsOf(store: MirrorStore, bucket = PACKS): MergeDeps {
     bucket,
     newId: () => `3lzkoq5zz${String(made++).padStart(4, '0')}-merged`,
     log: (event) => events.push(event),
+    logRoutine: (event) => events.push(event),
   }
 }
 

@@ -97,7 +97,7 @@ describe('a mirror that has seen its account', () => {
     const account = stored()
     const { deps, kept } = depsOf(store, account)
     await readAccount(deps, account.address, 'newer')
-    for (const pack of store.packs('wanted')) store.takeIn(pack, [])
+    for (const pack of store.packs('wanted')) store.takeIn(pack, store.source(pack.id)!)
     store.settleRefs(store.uncheckedRefs().map((ref) => ({ ...ref, isBroken: false })))
     account.pds.calls.length = 0
     kept.length = 0
@@ -115,6 +115,14 @@ describe('a mirror that has seen its account', () => {
       const since = `${account.rkey}:${tidBefore(account.id(2), CLOCK_SKEW)}`
       expect(packLists(account)).toEqual([`listRecords dev.skein.pack after ${since}`])
       expect([kept, store.isComplete(), store.head()!.version]).toEqual([[], true, version])
+    }))
+
+  it('keeps no bytes again of packs that are merged', () =>
+    inMirror(async (store) => {
+      const { account, deps, kept } = await mirrored(store)
+      store.merges.replace({ id: 'made', size: 80, objects: 2 }, [account.id(1), account.id(2)])
+      await readAccount(deps, account.address, 'all')
+      expect([kept, store.packState(account.id(1))]).toEqual([[], 'merged'])
     }))
 
   it('takes what is new', () =>

@@ -69,6 +69,7 @@ class Mirror {
     const deps: FillDeps = {
       ...{ store, bucket, limits, isTurnOver, client: account.pds.client },
       log: (event, fields) => void this.logged.push({ event, fields }),
+      logRoutine: (event, fields) => void this.logged.push({ event, fields }),
       merge: async () => undefined,
       newStem: () => account.id(1000 + this.#made++),
       readAll: () => this.read('all'),
@@ -85,7 +86,7 @@ class Mirror {
   merge(): Promise<void> {
     const newId = () => mergedPackId(this.account.id(1000 + this.#made++))
     const log = (event: string, fields: Record<string, unknown>) => void this.logged.push({ event, fields })
-    return mergeNewest({ store: this.store, bucket: PACKS, newId, log }, this.account.address)
+    return mergeNewest({ store: this.store, bucket: PACKS, newId, log, logRoutine: log }, this.account.address)
   }
 
   /** Puts a pack of blobs of this size into the account, and a branch at its newest commit. */
@@ -161,6 +162,26 @@ function failingAt(n: number): { bucket: R2Bucket; calls: () => number } {
       },
     })
   return { bucket: wrap(PACKS), calls: () => calls }
+}
+
+/** The bucket, which tells of each call before it carries it out. */
+function calling(bucket: R2Bucket, tell: () => Promise<void>): R2Bucket {
+  const wrap = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, name) {
+        const value = Reflect.get(target, name) as unknown
+        if (typeof value !== 'function') return value
+        if (name === 'resumeMultipartUpload') {
+          return (...args: unknown[]) => wrap(value.apply(target, args) as object)
+        }
+        return async (...args: unknown[]) => {
+          await tell()
+          const result = (await value.apply(target, args)) as unknown
+          return name === 'createMultipartUpload' ? wrap(result as object) : result
+        }
+      },
+    })
+  return wrap(bucket)
 }
 
 describe('a pack of the account with more entries than are taken in at once', TIMEOUT, () => {
@@ -389,6 +410,62 @@ describe('a pack in several blobs', TIMEOUT, () => {
       expect(await mirror.fill({ limits: INGEST_LIMITS })).toEqual({ done: true })
       expect(mirror.states(1)).toEqual(['broken'])
     }))
+
+  it.each([
+    ['in one look', INGEST_LIMITS],
+    ['in parts', SMALL],
+  ])('whose record is another while it comes is taken in as it is then, %s', (_, limits) =>
+    withMirror(async () => {
+      const large = manyObjects({ commits: 40, files: 4, largeFile: 100_000 })
+      const other = manyObjects({ commits: 40, files: 4, largeFile: 100_000, seed: 'other' })
+      let changed = 0
+      for (let at = 1; at <= 12; at++) {
+        await withMirror(async (each) => {
+          await each.add(1, large, MEBIBYTE, 1)
+          let call = 0
+          let isChanged = false
+          const change = async () => {
+            // One that has been taken in is not read again.
+            if (++call !== at || each.states(1)[0] !== 'wanted') return
+            isChanged = true
+            await each.add(1, other, MEBIBYTE, 2)
+          }
+          expect(await each.fill({ bucket: calling(PACKS, change), limits })).toEqual({ done: true })
+          if (!isChanged) return
+          changed++
+          expect(await each.clone(other.tip)).toBe(other.objects)
+        })
+      }
+      expect(changed).toBeGreaterThan(2)
+    }),
+  )
+
+  it.each([
+    ['in one look', INGEST_LIMITS],
+    ['in parts', SMALL],
+  ])('whose record is deleted while it comes does not come, %s', (_, limits) =>
+    withMirror(async () => {
+      const large = manyObjects({ commits: 40, files: 4, largeFile: 100_000 })
+      for (let at = 1; at <= 12; at++) {
+        await withMirror(async (each) => {
+          await each.add(1, large, MEBIBYTE)
+          let call = 0
+          let isRemoved = false
+          const remove = async () => {
+            if (++call !== at || each.states(1)[0] !== 'wanted') return
+            isRemoved = true
+            each.account.removePack(1)
+            await each.read('all')
+          }
+          expect(await each.fill({ bucket: calling(PACKS, remove), limits })).toEqual({ done: true })
+          if (!isRemoved) return
+          expect(each.states(1)).toEqual(['gone'])
+          await deleteLeftovers(PACKS, each.store, each.account.address, Date.now() + 24 * 60 * 60_000)
+          expect(await each.keys()).toEqual([])
+        })
+      }
+    }),
+  )
 
   it('is taken in within what may be held, whole or in parts', () =>
     withMirror(async (mirror) => {

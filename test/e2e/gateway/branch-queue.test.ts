@@ -143,6 +143,16 @@ describe('branches', () => {
     expect(await subjects('branches')).toContain("Merge branch 'topic'")
   })
 
+  test('are not created where another has come to stand in their way, without a word to the queue', async () => {
+    const { origin } = await pushed('in-the-way')
+    const target = await origin.resolve('HEAD')
+    const below = await queueOf(world, alice, 'in-the-way', 'topic/below')
+    await below.land({ kind: 'create', target })
+    await below.land({ kind: 'delete', expectedTip: target })
+    await origin.git('push', '--quiet', world.as(alice, 'in-the-way'), 'main:topic')
+    expect(await below.refusal({ kind: 'create', target })).toMatchObject({ reason: 'branch-exists' })
+  })
+
   async function tipOf(name: string): Promise<string> {
     const work = await world.init()
     return (await work.git('ls-remote', world.at(alice, name), 'refs/heads/main')).slice(0, 40)

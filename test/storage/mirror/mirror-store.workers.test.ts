@@ -105,7 +105,8 @@ describe('refs', () => {
       expect(manifestOf(store).refs.map(({ name }) => name)).toEqual([MAIN])
       expect(store.refs(['refs/heads/lost'])).toMatchObject([{ isBroken: true }])
       const version = versionOf(store)
-      store.takeIn(pack('b'), [])
+      store.wantPack(pack('b'), INLINE)
+      store.takeIn(pack('b'), INLINE)
       expect(store.uncheckedRefs()).toEqual([{ name: 'refs/heads/lost', target: oid(2) }])
       expect(versionOf(store)).toBeGreaterThan(version)
     }))
@@ -130,10 +131,28 @@ describe('packs', () => {
       expect(store.packs('wanted').map(({ id }) => id)).toEqual(['a', 'b'])
       expect([manifestOf(store).packs, store.isComplete()]).toEqual([[], false])
       expect(store.source('a')).toEqual({ blobs: [{ cid: 'bafy', size: 100 }], replaces: ['x'] })
-      store.takeIn(pack('a', 120), [])
-      store.takeIn(pack('b'), [])
+      store.takeIn(pack('a', 120), { blobs: [{ cid: 'bafy', size: 100 }], replaces: ['x'] })
+      store.takeIn(pack('b'), INLINE)
       expect(manifestOf(store).packs).toEqual([pack('a', 120), pack('b')])
       expect([store.isComplete(), store.source('a')]).toEqual([true, null])
+    }))
+
+  it('are taken in only as their records say by then', () =>
+    inMirror((store) => {
+      store.setHead(head())
+      expect(store.takeIn(pack('never wanted'), INLINE)).toBe(false)
+      store.wantPack(pack('a'), INLINE)
+      store.downloads.complete('a')
+      store.wantPack(pack('a'), INLINE)
+      expect(store.downloads.state('a')).toBe('complete')
+      const changed = { blobs: [{ cid: 'bafy', size: 100 }], replaces: [] }
+      store.wantPack(pack('a'), changed)
+      expect(store.downloads.state('a')).toBe(null)
+      expect([store.takeIn(pack('a'), INLINE), store.takeIn(pack('a'), changed)]).toEqual([false, true])
+      expect(store.takeInParts('a', [], changed)).toBe(false)
+      store.wantPack(pack('b'), INLINE)
+      store.markGone(['b'])
+      expect([store.takeIn(pack('b'), INLINE), store.packState('b')]).toEqual([false, 'gone'])
     }))
 
   it('that are here or broken are not wanted again', () =>
@@ -152,7 +171,9 @@ describe('packs', () => {
       store.setHead(head())
       store.addPack(pack('a'))
       store.addPack(pack('b'))
-      store.takeIn(pack('c'), ['a', 'b', 'never seen'])
+      const source = { blobs: null, replaces: ['a', 'b', 'never seen'] }
+      store.wantPack(pack('c'), source)
+      expect(store.takeIn(pack('c'), source)).toBe(true)
       expect(manifestOf(store).packs).toEqual([pack('c')])
       expect(['a', 'never seen'].map((id) => store.packState(id))).toEqual(['gone', 'gone'])
       expect(store.newestPack()).toBe('c')

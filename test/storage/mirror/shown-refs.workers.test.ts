@@ -170,9 +170,13 @@ describe('changes since any version', () => {
             store.settleRefs(checked)
             break
           }
-          case 2:
-            store.takeIn({ id: `p${step}`, size: 1, objects: 1 }, step > 20 ? [`p${step - 10}`] : [])
+          case 2: {
+            const pack = { id: `p${step}`, size: 1, objects: 1 }
+            const source = { blobs: null, replaces: step > 20 ? [`p${step - 10}`] : [] }
+            store.wantPack(pack, source)
+            store.takeIn(pack, source)
             break
+          }
           default:
             store.advanceRefs([move()], 'sound')
         }

@@ -600,6 +600,14 @@ describe('branches', () => {
     const missing = await post('deleteBranch', JSON.stringify({ repo: REPO, branch: 'none' }))
     expect(await refused(missing)).toMatchObject({ status: 404, error: 'BranchNotFound' })
   })
+
+  it('are not deleted where HEAD is', async () => {
+    for (const branch of ['main', 'refs/heads/main']) {
+      const answer = await post('deleteBranch', JSON.stringify({ repo: REPO, branch }))
+      expect(await refused(answer)).toMatchObject({ status: 409, error: 'DefaultBranch' })
+    }
+    expect(gateway.submitted).toEqual([])
+  })
 })
 
 describe('a merge', () => {

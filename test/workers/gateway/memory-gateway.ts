@@ -12,7 +12,7 @@ import type { RepositoryView } from '../../../storage/repository-view.ts'
 import { type Caller, ownerCaller, tokenCaller } from '../../../workers/auth/caller.ts'
 import type { GatewayDeps, GatewayTarget } from '../../../workers/gateway/gateway-deps.ts'
 import { HttpError } from '../../../workers/http/http-error.ts'
-import type { RepositoryReference } from '../../../workers/repository-access.ts'
+import { type RepositoryReference, repositoryNotFound } from '../../../workers/repository-access.ts'
 
 export const ALICE: Identity = {
   did: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
@@ -47,7 +47,7 @@ export class MemoryGateway implements GatewayDeps {
     reference: RepositoryReference,
   ): Promise<{ target: GatewayTarget; caller: Caller }> {
     if (!('name' in reference) || reference.actor !== 'alice.test' || reference.name !== 'app') {
-      throw new HttpError(404, 'RepositoryNotFound', 'repository not found')
+      throw repositoryNotFound(reference)
     }
     return {
       target: { account: ALICE, rkey: RKEY, defaultBranch: 'main' },

@@ -161,6 +161,7 @@ describe('calls', () => {
   it('keep to their methods', async () => {
     const posted = await query('dev.skein.repo.get', { repo: 'alice.test/app' }, { method: 'POST' })
     expect([posted.status, posted.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
+    expect(await posted.json()).toMatchObject({ message: 'this method is called by GET, not POST' })
     const got = await ask('dev.skein.repo.create')
     expect([got.status, got.headers.get('Allow')]).toEqual([405, 'POST'])
     const preflight = await query('dev.skein.repo.get', {}, { method: 'OPTIONS' })

@@ -1,3 +1,4 @@
+import { COMMIT_LIMITS } from '../../../durable-objects/branch-queue/limits.ts'
 import { callMethod } from '../../xrpc/router.ts'
 import { AUTHOR, BRANCH, IDEMPOTENCY_KEY, OID, REPO, WAIT } from '../arguments.ts'
 import { type Work, workAnswer } from '../landed.ts'
@@ -27,7 +28,7 @@ export const merge = defineTool<Args>({
     message: {
       type: 'string',
       minLength: 1,
-      maxLength: 65_536,
+      maxLength: COMMIT_LIMITS.messageBytes,
       description: 'Of the merge or squash commit. Default: as git words it.',
     },
     expectTip: { ...OID, description: 'Commit id that the branch must be at, or nothing is done.' },

@@ -19,7 +19,7 @@ interface Args {
 }
 
 /** Larger files are not read: to count lines, all of it is. Bytes. */
-export const MAX_FILE = 8 * 1024 * 1024
+const MAX_FILE = 8 * 1024 * 1024
 /** What one call gives at most: a model's context is what it fills. Lines, and bytes. */
 const MAX_LINES = 2_000
 const MAX_BYTES = 128 * 1024
