@@ -1,5 +1,6 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { isForOwner, RefusedError } from '../account-writer/answers.ts'
+import { isPassingFault } from '../passing-fault.ts'
 import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from '../repository/mirror-errors.ts'
 import type { RefusedWork, Submitter } from './answers.ts'
 import type { Branch, BranchPosition, Freshness, LandFailure, PreparedLanding } from './branch.ts'
@@ -308,5 +309,6 @@ function troubleOf(error: unknown): { readonly reason: string; readonly retryAft
   ) {
     return { reason: error.message, retryAfterSeconds: null }
   }
+  if (isPassingFault(error)) return { reason: 'a part of the edge cannot be reached now', retryAfterSeconds: null }
   return null
 }

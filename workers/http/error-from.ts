@@ -1,6 +1,7 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { RefusedError } from '../../durable-objects/account-writer/answers.ts'
 import { log } from '../../durable-objects/log.ts'
+import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import {
   MirrorUnavailableError,
   RepositoryGoneError,
@@ -48,6 +49,11 @@ export function httpErrorFrom(error: unknown): HttpError {
   }
   if (error instanceof PdsUnreachableError || error instanceof PdsError) return upstreamError(error)
   log('request-failed', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  if (isPassingFault(error)) {
+    return new HttpError(503, 'UpstreamUnavailable', 'a part of the edge cannot be reached now; try again', {
+      'Retry-After': `${RETRY_AFTER}`,
+    })
+  }
   return new HttpError(500, 'InternalServerError', 'something went wrong here; it has been logged')
 }
 

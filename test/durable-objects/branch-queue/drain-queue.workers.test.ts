@@ -452,6 +452,30 @@ describe('the audit', () => {
     }))
 })
 
+describe('the platform', () => {
+  it('may be unwell for as long as it likes: nothing is given up', () =>
+    started(async (queue) => {
+      const ticket = queue.commit('x')
+      const troubles = [
+        Object.assign(new Error('Durable Object is overloaded.'), { overloaded: true }),
+        new Error('get: We encountered an internal error. Please try again. (10001)'),
+        new Error('Network connection lost.'),
+      ]
+      for (let i = 0; i < 9; i++) {
+        queue.branch.forget()
+        queue.branch.troubles.push(troubles[i % 3]!)
+        await queue.drain.run()
+        expect(queue.state(ticket)).toMatchObject({
+          state: 'waiting',
+          reason: expect.stringContaining('part of the edge'),
+        })
+        queue.now += 60_000
+      }
+      await queue.drain.run()
+      expect(queue.states([ticket])).toEqual(['landed'])
+    }))
+})
+
 describe('work whose rights are taken back while it waits', () => {
   const LONG = 31_000
   const by = (change: Partial<Submitter>) => ({ submitter: { ...SUBMITTER, ...change } })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startWorld } from '../harness.ts'
@@ -139,17 +140,21 @@ describe('what a client is told of the server', () => {
 })
 
 test('calls are counted for whoever makes them', async () => {
-  const headers = { Authorization: 'Bearer of-nobody' }
+  const address = { 'CF-Connecting-IP': '203.0.113.7' }
+  // Others each time: anybody can make these up.
+  const made = () => ({ ...address, Authorization: `Bearer skein_${randomBytes(32).toString('base64url')}` })
   let limited: Response | undefined
   // More than any two minutes take.
   for (let calls = 0; limited === undefined && calls < 1300; calls += 50) {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => post(LIST, headers)))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post(LIST, made())))
     limited = answers.find(({ status }) => status === 429)
     await Promise.all(answers.filter((answer) => answer !== limited).map((answer) => answer.body?.cancel()))
   }
   expect(limited?.headers.get('Retry-After')).toBe('60')
   expect(await limited!.json()).toMatchObject({ error: { message: expect.stringMatching(/^RateLimitExceeded: /) } })
   expect((await post(LIST)).status).toBe(200)
+  const { token } = await createToken(world, alice)
+  expect((await post(LIST, { ...address, Authorization: `Bearer ${token}` })).status).toBe(200)
 })
 
 describe('reading, without a token', () => {
