@@ -97,6 +97,10 @@ const STEPS: readonly string[] = [
    alter table packs drop column container;
    -- A wanted pack that was left for the others, which may bring what its objects lack.
    alter table packs add column tried integer not null default 0;`,
+  `-- The CID that the last blob in the part would have if it ended with the part. Parts without are not known to be good.
+   alter table download_parts add column name text not null default '';
+   delete from download_parts;
+   delete from downloads where upload is not null;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {
