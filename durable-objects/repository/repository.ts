@@ -124,8 +124,11 @@ export class Repository extends DurableObject<Environment> {
   override async alarm(): Promise<void> {
     const head = this.#store.head()
     if (head === null) return
-    await this.#ingest(head)
+    const due = this.#store.ingestDue()
+    // It may go off for chores while an ingest that failed has to wait.
+    if (due <= Date.now()) await this.#ingest(head)
     await this.#doChores(head)
+    if (due > Date.now() && !this.#store.isComplete()) await this.#wakeAt(due)
   }
 
   async #doChores(address: RepositoryAddress): Promise<void> {
@@ -236,8 +239,6 @@ export class Repository extends DurableObject<Environment> {
   }
 
   async #fill(address: RepositoryAddress): Promise<void> {
-    // Should this be cut off, it goes on.
-    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
     const end = Date.now() + TURN
     const deps = {
       store: this.#store,
@@ -250,7 +251,11 @@ export class Repository extends DurableObject<Environment> {
       merge: () => mergeMany(this.#mergeDeps(), address),
       readAll: () => this.#read(address, 'all'),
       restore: () => this.restore(address),
-      resumeLater: (pause: number) => this.#wakeAt(Date.now() + pause),
+      resumeLater: async (pause: number) => {
+        const due = Date.now() + pause
+        this.#store.setIngestDue(due)
+        await this.#wakeAt(due)
+      },
     }
     const last = await fillMirror(deps, address, (progress) => this.#followers.tell({ progress }))
     if (last !== null) this.#followers.tell(last)

@@ -101,6 +101,8 @@ const STEPS: readonly string[] = [
    alter table download_parts add column name text not null default '';
    delete from download_parts;
    delete from downloads where upload is not null;`,
+  `-- Until when an ingest that failed, or was killed, is not taken up again by itself (milliseconds since 1970).
+   alter table mirror add column ingest_due integer not null default 0;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

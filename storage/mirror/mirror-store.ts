@@ -392,8 +392,12 @@ export class MirrorStore {
     })
   }
 
-  /** @returns how many ingests have failed in a row, this one included. */
-  noteIngestFailure(): number {
+  /**
+   * Notes that an ingest begins: should it be killed, nobody else could tell.
+   *
+   * @returns how many have begun since one came further, this one included.
+   */
+  noteIngest(): number {
     const [row] = this.#sql
       .exec<{ failures: number }>(
         'update mirror set ingest_failures = ingest_failures + 1 returning ingest_failures as failures',
@@ -402,9 +406,24 @@ export class MirrorStore {
     return row?.failures ?? 0
   }
 
+  /** How many ingests have begun since one came further. */
+  failedIngests(): number {
+    const [row] = this.#sql.exec<{ failures: number }>('select ingest_failures as failures from mirror').toArray()
+    return row?.failures ?? 0
+  }
+
+  /** Until when an ingest is to wait, unless somebody waits for it, in milliseconds since 1970. */
+  ingestDue(): number {
+    return this.#sql.exec<{ due: number }>('select ingest_due as due from mirror').toArray()[0]?.due ?? 0
+  }
+
+  setIngestDue(time: number): void {
+    this.#sql.exec('update mirror set ingest_due = ?', time)
+  }
+
   /** Notes that an ingest has come further: what failed before was not in vain. */
   noteProgress(): void {
-    this.#sql.exec('update mirror set ingest_failures = 0 where ingest_failures > 0')
+    this.#sql.exec('update mirror set ingest_failures = 0, ingest_due = 0 where ingest_failures > 0')
   }
 
   /** Forgets the repository. */

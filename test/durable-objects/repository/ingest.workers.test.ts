@@ -266,8 +266,30 @@ describe('fillMirror', () => {
       mirror.account.pds.blobs.clear()
       expect(await mirror.fill()).toMatchObject({ error: expect.stringMatching(/cannot be read .* try again later/) })
       await mirror.fill()
-      expect(mirror.pauses).toEqual([20_000, 40_000])
+      // As each begins, in case that it is killed, and again as it fails.
+      expect(mirror.pauses).toEqual([20_000, 20_000, 40_000, 40_000])
       expect(states(mirror, 1)).toEqual(['wanted'])
+    }))
+
+  it('that is killed each time is taken up later each time', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.blobPack(1, [FIRST])
+      await mirror.read()
+      // Nothing comes back of what has been killed, neither an answer nor an error.
+      for (let n = 0; n < 3; n++) {
+        await new Promise<void>((resolve) => {
+          const getBlob = () => {
+            resolve()
+            return new Promise<never>(() => undefined)
+          }
+          const client = Object.assign(Object.create(mirror.deps.client), { getBlob }) as FillDeps['client']
+          void fillMirror({ ...mirror.deps, client }, mirror.account.address, () => undefined)
+        })
+      }
+      expect(mirror.pauses).toEqual([20_000, 40_000, 80_000])
+      expect(await mirror.fill()).toEqual({ done: true })
+      expect(store.failedIngests()).toBe(0)
     }))
 
   it('says which server does not answer', () =>

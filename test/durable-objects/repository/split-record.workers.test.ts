@@ -218,7 +218,12 @@ describe('a pack of the account with more entries than are taken in at once', TI
         expect(last === null || 'done' in last).toBe(true)
       }
       expect(turns).toBeGreaterThan(5)
-      expect(mirror.pauses).toEqual(Array(turns - 1).fill(0))
+      expect(mirror.pauses).toEqual([
+        ...Array(turns - 1)
+          .fill([20_000, 0])
+          .flat(),
+        20_000,
+      ])
       expect(mirror.events('pack-part-ingested')).toHaveLength(4)
       expect(await mirror.clone(made.tip)).toBe(made.objects)
     }))
@@ -466,7 +471,7 @@ describe('a pack in several blobs', TIMEOUT, () => {
       const cid = [...blobs.keys()].at(-1)!
       blobs.set(cid, blobs.get(cid)!.subarray(1))
       for (let n = 0; n < 3; n++) expect(await mirror.fill({ limits: INGEST_LIMITS })).toHaveProperty('error')
-      expect(mirror.pauses).toEqual([20_000, 40_000, 80_000])
+      expect(mirror.pauses).toEqual([20_000, 20_000, 40_000, 40_000, 80_000, 80_000])
       const before = mirror.blobsRead()
       await mirror.fill({ limits: INGEST_LIMITS })
       expect(mirror.blobsRead() - before).toBeLessThan(blobs.size / 2)
