@@ -103,6 +103,10 @@ const STEPS: readonly string[] = [
    delete from downloads where upload is not null;`,
   `-- Until when an ingest that failed, or was killed, is not taken up again by itself (milliseconds since 1970).
    alter table mirror add column ingest_due integer not null default 0;`,
+  `-- Packs that have come, of which each may have what wanted ones lack, and how many there were when one was left for them.
+   -- \`tried\` says how often it was left.
+   alter table mirror add column brought integer not null default 0;
+   alter table packs add column left_at integer not null default 0;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

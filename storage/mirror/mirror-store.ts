@@ -23,6 +23,9 @@ const TABLES = [
   ...['downloads', 'download_parts', 'splits', 'split_parts'],
 ]
 
+/** How often a wanted pack is left for the others, however many come. */
+const LEFT_LIMIT = 16
+
 /** The version as it is now, in SQL. */
 const VERSION = '(select version from mirror)'
 
@@ -243,28 +246,33 @@ export class MirrorStore {
   }
 
   /**
-   * The wanted pack that is to be taken in next: the oldest of those that have not been left for the others; `isLastTry`
-   * if all have. Null: none is wanted.
+   * The wanted pack that is to be taken in next: the oldest of those that have been left for the others least often, so
+   * that all are tried in a round before one is again. `isLastTry` if it has been left, and no pack has come since that may
+   * have what it lacks, or it has been left often. Null: none is wanted.
    */
   nextWanted(): (ManifestPack & { readonly isLastTry: boolean }) | null {
     const [row] = this.#sql
-      .exec<PackRow & { tried: number }>(
-        "select id, size, objects, tried from packs where state = 'wanted' order by tried, id limit 1",
+      .exec<PackRow & { tried: number; isInVain: number }>(
+        `select id, size, objects, tried, coalesce(left_at = (select brought from mirror), 0) as isInVain
+         from packs where state = 'wanted' order by tried, id limit 1`,
       )
       .toArray()
     if (row === undefined) return null
-    const { tried, ...pack } = row
-    return { ...pack, isLastTry: tried === 1 }
+    const { tried, isInVain, ...pack } = row
+    return { ...pack, isLastTry: tried > 0 && (isInVain === 1 || tried >= LEFT_LIMIT) }
   }
 
   /** Notes that a wanted pack is left for the others. */
   leaveForOthers(id: string): void {
-    this.#sql.exec("update packs set tried = 1 where id = ? and state = 'wanted'", id)
+    this.#sql.exec(
+      `update packs set tried = tried + 1, left_at = (select brought from mirror) where id = ? and state = 'wanted'`,
+      id,
+    )
   }
 
-  /** Has all that were left tried again: a pack has come that may have what they lack. */
+  /** Has those that were left tried again, in the next round: a pack has come that may have what they lack. */
   tryLeftAgain(): void {
-    this.#sql.exec('update packs set tried = 0 where tried = 1')
+    this.#sql.exec('update mirror set brought = brought + 1')
   }
 
   /** Where a wanted pack's bytes are; null if it is not wanted any more. */

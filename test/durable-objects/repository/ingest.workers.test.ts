@@ -149,6 +149,40 @@ describe('ingestWanted', () => {
       expect(mirror.logged).toEqual(['pack-ingested', 'pack-ingested'])
     }))
 
+  it('tries packs that lack something in rounds, not once for each pack that comes', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      const missing = hashObject(BLOB, utf8('nowhere'))
+      const lacking = (n: number) => buildPack([refDeltaEntry(missing, delta(7, 7, insert(`lack ${n}!`.slice(0, 7))))])
+      for (let n = 1; n <= 12; n++) mirror.account.inlinePack(n, lacking(n))
+      for (let n = 13; n <= 24; n++) mirror.account.inlinePack(n, buildPack([objectEntry(BLOB, utf8(`blob ${n}`))]))
+      await mirror.read()
+      const tries: string[] = []
+      const next = store.nextWanted.bind(store)
+      store.nextWanted = () => {
+        const pack = next()
+        if (pack !== null) tries.push(pack.id)
+        return pack
+      }
+      await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
+      // Each that lacks something is left in the first round and in the second, and is broken by its last try.
+      expect(tries).toHaveLength(12 * 3 + 12)
+      expect(states(mirror, 1, 12, 24)).toEqual(['broken', 'broken', 'ready'])
+    }))
+
+  it('tries a pack that lacks something a number of times, however many come after it', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.inlinePack(1, THIN)
+      await mirror.read()
+      let rounds = 0
+      for (; !store.nextWanted()!.isLastTry; rounds++) {
+        store.leaveForOthers(mirror.account.id(1))
+        store.tryLeftAgain()
+      }
+      expect(rounds).toBe(16)
+    }))
+
   it('gives up a pack that cannot be read, and refs that need it, and serves the others', () =>
     inMirror(async (store) => {
       const mirror = filling(store)
