@@ -112,7 +112,7 @@ export class Repository extends DurableObject<Environment> {
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
-    this.ctx.waitUntil(this.#wakeForChores())
+    this.ctx.waitUntil(this.#wakeForChores().then(() => this.#wakeToFill()))
   }
 
   #knows(needs: readonly RefSeq[]): boolean {
@@ -155,6 +155,10 @@ export class Repository extends DurableObject<Environment> {
   async #wakeForChores(): Promise<void> {
     const time = nextChore(this.#store, Date.now())
     if (time !== null) await this.#wakeAt(time)
+  }
+
+  async #wakeToFill(): Promise<void> {
+    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
   }
 
   /** There is one alarm: it goes off at the earliest of the times that were asked for. */
@@ -203,7 +207,7 @@ export class Repository extends DurableObject<Environment> {
     )
     if (outcome.state === 'gone') await this.#forget(address)
     // Whoever had it read may go away without having it filled.
-    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
+    await this.#wakeToFill()
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) this.ctx.waitUntil(this.#sweep(address))
     return outcome
   }

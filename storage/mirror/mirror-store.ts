@@ -298,7 +298,7 @@ export class MirrorStore {
   takeIn(pack: ManifestPack, source: PackSource): boolean {
     return this.#storage.transactionSync(() => {
       if (!this.isSource(pack.id, source)) return false
-      this.addPack(pack)
+      this.#show(pack)
       this.#downloaded(pack.id)
       this.markGone(source.replaces)
       this.#checkBrokenAgain()
@@ -354,8 +354,19 @@ export class MirrorStore {
     this.splits.forget(id)
   }
 
-  /** Makes a pack that was pushed, and whose files are all in R2, visible to readers, unless it is merged already. */
-  addPack({ id, size, objects }: ManifestPack): void {
+  /**
+   * Makes a pack that was pushed, and whose files are all in R2, visible to readers, unless it is merged already. It may
+   * hold what broken refs, and packs that were left for others, have lacked.
+   */
+  addPack(pack: ManifestPack): void {
+    this.#storage.transactionSync(() => {
+      this.#show(pack)
+      this.tryLeftAgain()
+      this.#checkBrokenAgain()
+    })
+  }
+
+  #show({ id, size, objects }: ManifestPack): void {
     this.#sql.exec(
       `insert into packs (id, size, objects, state, position)
        values (?, ?, ?, 'ready', (select coalesce(max(position), 0) + 1 from packs where state = 'ready'))

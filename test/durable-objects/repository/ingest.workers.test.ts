@@ -212,6 +212,36 @@ describe('ingestWanted', () => {
       expect(store.shown.all()).toHaveLength(1)
     }))
 
+  it('shows a branch whose history was cut off once a push brings the rest', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.inlinePack(2, SECOND)
+      mirror.account.ref(MAIN, childId, 1, 2)
+      await mirror.read()
+      await mirror.fill()
+      expect(store.shown.all()).toEqual([])
+      // The pack's files, as a push leaves them.
+      const other = filling(store)
+      other.account.inlinePack(3, FIRST)
+      await inMirror(async (elsewhere) => {
+        const pushed = { ...other, deps: { ...other.deps, store: elsewhere } }
+        await readAccount(
+          {
+            ...{ store: elsewhere, client: other.account.pds.client, log: () => undefined, now: () => 1000 },
+            keepInlinePack: async (id, bytes) =>
+              void (await PACKS.put(packKeys(DID, mirror.account.rkey, id).pack, bytes)),
+          },
+          { ...other.account.address },
+          'newer',
+        )
+        await fillMirror(pushed.deps, { ...other.account.address, rkey: mirror.account.rkey }, () => undefined)
+      })
+      store.addPack({ id: mirror.account.id(3), size: FIRST.length, objects: 3 })
+      expect(store.isComplete()).toBe(false)
+      await mirror.fill()
+      expect(store.shown.all()).toEqual([{ name: MAIN, target: childId, peeled: null }])
+    }))
+
   it('shows a pack in place of those that it was made from', () =>
     inMirror(async (store) => {
       const mirror = filling(store)
