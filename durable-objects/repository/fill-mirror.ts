@@ -54,7 +54,7 @@ export async function fillMirror(
     return { done: true }
   } catch (error) {
     log('ingest-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
-    const pause = resumePause(store.failedIngests())
+    const pause = resumePause(store.failedIngests() || store.noteIngest())
     if (pause !== null) await deps.resumeLater(pause)
     return failure(error)
   }
