@@ -270,5 +270,16 @@ export class Repository extends DurableObject<Environment> {
     if (this.#store.head() === null) return
     this.#store.clear()
     await deleteAllPacks(this.env.PACKS, address)
+    // What is being taken in, or merged, may put more into R2 before it finds out.
+    this.ctx.waitUntil(this.#alone(() => this.#deleteUnlessBack(address)))
+  }
+
+  async #deleteUnlessBack(address: RepositoryAddress): Promise<void> {
+    if (this.#store.head() !== null) return
+    try {
+      await deleteAllPacks(this.env.PACKS, address)
+    } catch (error) {
+      log('sweep-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
+    }
   }
 }
