@@ -1,5 +1,6 @@
 import type { BlobRef as LexiconBlob } from '@atproto/lexicon'
 import { isOid } from '../../git/bytes/oid.ts'
+import { isBlobCid } from './blob-cid.ts'
 import { PACK_COLLECTION } from './collections.ts'
 import { checkRecord } from './lexicon.ts'
 import { InvalidRecordError } from './record-error.ts'
@@ -38,6 +39,8 @@ function decodeContent(record: Record<string, unknown>, size: number): { bytes: 
 
 /** A blob as it stands in JSON: the library's class could not cross a Durable Object call. */
 function plainBlob(blob: LexiconBlob): BlobRef {
+  // Its bytes could not be checked.
+  if (!isBlobCid(blob.ref)) throw new InvalidRecordError(`${blob.ref} is not the CID of raw bytes by their SHA-256`)
   return { $type: 'blob', ref: { $link: blob.ref.toString() }, mimeType: blob.mimeType, size: blob.size }
 }
 

@@ -7,7 +7,7 @@ import { PackMovedError } from './pack-arrival.ts'
 
 /** How often an ingest may find that the account was compacted under it before it gives up. */
 const MOVED_LIMIT = 3
-/** How soon an ingest that failed, or that nobody follows any more, is taken up again; doubled with each failure. */
+/** How soon an ingest that failed, or was killed, is taken up again; doubled with each. */
 const FIRST_PAUSE = 20_000
 const LONGEST_PAUSE = 60 * 60_000
 /** After so many failures, about half a day, it waits for the next reader. */
@@ -18,7 +18,7 @@ export interface FillDeps extends IngestDeps {
   readAll(): Promise<ReadAccountOutcome>
   /** Has what R2 has lost of the mirror wanted again. */
   restore(): Promise<ReadAccountOutcome>
-  /** Has the mirror filled later, by itself. @param pause in milliseconds */
+  /** Has the mirror filled later, by itself, and not before. @param pause in milliseconds */
   resumeLater(pause: number): Promise<void>
 }
 
@@ -33,6 +33,11 @@ export async function fillMirror(
   onProgress: (line: string) => void,
 ): Promise<IngestNews | null> {
   const { store, log } = deps
+  if (!store.isComplete()) {
+    // What is killed, by a limit of CPU or memory, notes nothing any more.
+    const pause = resumePause(store.noteIngest())
+    if (pause !== null) await deps.resumeLater(pause)
+  }
   try {
     for (let moved = 0; !store.isComplete(); ) {
       const outcome = await ingestOrMove(deps, address, onProgress)
@@ -40,6 +45,7 @@ export async function fillMirror(
         throw new PackMovedError('the account is compacted again and again')
       }
       if (outcome === 'turn over') {
+        store.noteProgress()
         await deps.resumeLater(0)
         return null
       }
@@ -48,7 +54,7 @@ export async function fillMirror(
     return { done: true }
   } catch (error) {
     log('ingest-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
-    const pause = resumePause(store.noteIngestFailure())
+    const pause = resumePause(store.failedIngests() || store.noteIngest())
     if (pause !== null) await deps.resumeLater(pause)
     return failure(error)
   }

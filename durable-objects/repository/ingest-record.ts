@@ -45,9 +45,9 @@ export async function ingestRecord(
     await ingestWhole(deps, address, { pack, source, arrival, memory }, isLastTry, onProgress)
     return true
   } catch (error) {
-    await arrival.leave(error)
-    if (error instanceof PackMovedError && store.source(pack.id) === null) return true
-    throw error
+    const cause = await arrival.leave(error)
+    if (cause instanceof PackMovedError && store.source(pack.id) === null) return true
+    throw cause
   }
 }
 

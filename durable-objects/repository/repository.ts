@@ -112,7 +112,7 @@ export class Repository extends DurableObject<Environment> {
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
-    this.ctx.waitUntil(this.#wakeForChores())
+    this.ctx.waitUntil(this.#wakeForChores().then(() => this.#wakeToFill()))
   }
 
   #knows(needs: readonly RefSeq[]): boolean {
@@ -124,8 +124,11 @@ export class Repository extends DurableObject<Environment> {
   override async alarm(): Promise<void> {
     const head = this.#store.head()
     if (head === null) return
-    await this.#ingest(head)
+    const due = this.#store.ingestDue()
+    // It may go off for chores while an ingest that failed has to wait.
+    if (due <= Date.now()) await this.#ingest(head)
     await this.#doChores(head)
+    if (due > Date.now() && !this.#store.isComplete()) await this.#wakeAt(due)
   }
 
   async #doChores(address: RepositoryAddress): Promise<void> {
@@ -152,6 +155,10 @@ export class Repository extends DurableObject<Environment> {
   async #wakeForChores(): Promise<void> {
     const time = nextChore(this.#store, Date.now())
     if (time !== null) await this.#wakeAt(time)
+  }
+
+  async #wakeToFill(): Promise<void> {
+    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
   }
 
   /** There is one alarm: it goes off at the earliest of the times that were asked for. */
@@ -200,7 +207,7 @@ export class Repository extends DurableObject<Environment> {
     )
     if (outcome.state === 'gone') await this.#forget(address)
     // Whoever had it read may go away without having it filled.
-    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
+    await this.#wakeToFill()
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) this.ctx.waitUntil(this.#sweep(address))
     return outcome
   }
@@ -236,8 +243,6 @@ export class Repository extends DurableObject<Environment> {
   }
 
   async #fill(address: RepositoryAddress): Promise<void> {
-    // Should this be cut off, it goes on.
-    if (!this.#store.isComplete()) await this.#wakeAt(Date.now() + resumePause(0)!)
     const end = Date.now() + TURN
     const deps = {
       store: this.#store,
@@ -251,7 +256,11 @@ export class Repository extends DurableObject<Environment> {
       merge: () => mergeMany(this.#mergeDeps(), address),
       readAll: () => this.#read(address, 'all'),
       restore: () => this.restore(address),
-      resumeLater: (pause: number) => this.#wakeAt(Date.now() + pause),
+      resumeLater: async (pause: number) => {
+        const due = Date.now() + pause
+        this.#store.setIngestDue(due)
+        await this.#wakeAt(due)
+      },
     }
     const last = await fillMirror(deps, address, (progress) => this.#followers.tell({ progress }))
     if (last !== null) this.#followers.tell(last)
@@ -262,5 +271,16 @@ export class Repository extends DurableObject<Environment> {
     if (this.#store.head() === null) return
     this.#store.clear()
     await deleteAllPacks(this.env.PACKS, address)
+    // What is being taken in, or merged, may put more into R2 before it finds out.
+    this.ctx.waitUntil(this.#alone(() => this.#deleteUnlessBack(address)))
+  }
+
+  async #deleteUnlessBack(address: RepositoryAddress): Promise<void> {
+    if (this.#store.head() !== null) return
+    try {
+      await deleteAllPacks(this.env.PACKS, address)
+    } catch (error) {
+      log('sweep-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
+    }
   }
 }

@@ -99,6 +99,16 @@ const STEPS: readonly string[] = [
    alter table packs drop column container;
    -- A wanted pack that was left for the others, which may bring what its objects lack.
    alter table packs add column tried integer not null default 0;`,
+  `-- The CID that the last blob in the part would have if it ended with the part. Parts without are not known to be good.
+   alter table download_parts add column name text not null default '';
+   delete from download_parts;
+   delete from downloads where upload is not null;`,
+  `-- Until when an ingest that failed, or was killed, is not taken up again by itself (milliseconds since 1970).
+   alter table mirror add column ingest_due integer not null default 0;`,
+  `-- Packs that have come, of which each may have what wanted ones lack, and how many there were when one was left for them.
+   -- \`tried\` says how often it was left.
+   alter table mirror add column brought integer not null default 0;
+   alter table packs add column left_at integer not null default 0;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

@@ -23,6 +23,9 @@ const TABLES = [
   ...['downloads', 'download_parts', 'splits', 'split_parts'],
 ]
 
+/** How often a wanted pack is left for the others, however many come. */
+const LEFT_LIMIT = 16
+
 /** The version as it is now, in SQL. */
 const VERSION = '(select version from mirror)'
 
@@ -243,28 +246,33 @@ export class MirrorStore {
   }
 
   /**
-   * The wanted pack that is to be taken in next: the oldest of those that have not been left for the others; `isLastTry`
-   * if all have. Null: none is wanted.
+   * The wanted pack that is to be taken in next: the oldest of those that have been left for the others least often, so
+   * that all are tried in a round before one is again. `isLastTry` if it has been left, and no pack has come since that may
+   * have what it lacks, or it has been left often. Null: none is wanted.
    */
   nextWanted(): (ManifestPack & { readonly isLastTry: boolean }) | null {
     const [row] = this.#sql
-      .exec<PackRow & { tried: number }>(
-        "select id, size, objects, tried from packs where state = 'wanted' order by tried, id limit 1",
+      .exec<PackRow & { tried: number; isInVain: number }>(
+        `select id, size, objects, tried, coalesce(left_at = (select brought from mirror), 0) as isInVain
+         from packs where state = 'wanted' order by tried, id limit 1`,
       )
       .toArray()
     if (row === undefined) return null
-    const { tried, ...pack } = row
-    return { ...pack, isLastTry: tried === 1 }
+    const { tried, isInVain, ...pack } = row
+    return { ...pack, isLastTry: tried > 0 && (isInVain === 1 || tried >= LEFT_LIMIT) }
   }
 
   /** Notes that a wanted pack is left for the others. */
   leaveForOthers(id: string): void {
-    this.#sql.exec("update packs set tried = 1 where id = ? and state = 'wanted'", id)
+    this.#sql.exec(
+      `update packs set tried = tried + 1, left_at = (select brought from mirror) where id = ? and state = 'wanted'`,
+      id,
+    )
   }
 
-  /** Has all that were left tried again: a pack has come that may have what they lack. */
+  /** Has those that were left tried again, in the next round: a pack has come that may have what they lack. */
   tryLeftAgain(): void {
-    this.#sql.exec('update packs set tried = 0 where tried = 1')
+    this.#sql.exec('update mirror set brought = brought + 1')
   }
 
   /** Where a wanted pack's bytes are; null if it is not wanted any more. */
@@ -290,7 +298,7 @@ export class MirrorStore {
   takeIn(pack: ManifestPack, source: PackSource): boolean {
     return this.#storage.transactionSync(() => {
       if (!this.isSource(pack.id, source)) return false
-      this.addPack(pack)
+      this.#show(pack)
       this.#downloaded(pack.id)
       this.markGone(source.replaces)
       this.#checkBrokenAgain()
@@ -346,8 +354,19 @@ export class MirrorStore {
     this.splits.forget(id)
   }
 
-  /** Makes a pack that was pushed, and whose files are all in R2, visible to readers, unless it is merged already. */
-  addPack({ id, size, objects }: ManifestPack): void {
+  /**
+   * Makes a pack that was pushed, and whose files are all in R2, visible to readers, unless it is merged already. It may
+   * hold what broken refs, and packs that were left for others, have lacked.
+   */
+  addPack(pack: ManifestPack): void {
+    this.#storage.transactionSync(() => {
+      this.#show(pack)
+      this.tryLeftAgain()
+      this.#checkBrokenAgain()
+    })
+  }
+
+  #show({ id, size, objects }: ManifestPack): void {
     this.#sql.exec(
       `insert into packs (id, size, objects, state, position)
        values (?, ?, ?, 'ready', (select coalesce(max(position), 0) + 1 from packs where state = 'ready'))
@@ -392,8 +411,12 @@ export class MirrorStore {
     })
   }
 
-  /** @returns how many ingests have failed in a row, this one included. */
-  noteIngestFailure(): number {
+  /**
+   * Notes that an ingest begins: should it be killed, nobody else could tell.
+   *
+   * @returns how many have begun since one came further, this one included.
+   */
+  noteIngest(): number {
     const [row] = this.#sql
       .exec<{ failures: number }>(
         'update mirror set ingest_failures = ingest_failures + 1 returning ingest_failures as failures',
@@ -402,9 +425,24 @@ export class MirrorStore {
     return row?.failures ?? 0
   }
 
+  /** How many ingests have begun since one came further. */
+  failedIngests(): number {
+    const [row] = this.#sql.exec<{ failures: number }>('select ingest_failures as failures from mirror').toArray()
+    return row?.failures ?? 0
+  }
+
+  /** Until when an ingest is to wait, unless somebody waits for it, in milliseconds since 1970. */
+  ingestDue(): number {
+    return this.#sql.exec<{ due: number }>('select ingest_due as due from mirror').toArray()[0]?.due ?? 0
+  }
+
+  setIngestDue(time: number): void {
+    this.#sql.exec('update mirror set ingest_due = ?', time)
+  }
+
   /** Notes that an ingest has come further: what failed before was not in vain. */
   noteProgress(): void {
-    this.#sql.exec('update mirror set ingest_failures = 0 where ingest_failures > 0')
+    this.#sql.exec('update mirror set ingest_failures = 0, ingest_due = 0 where ingest_failures > 0')
   }
 
   /** Forgets the repository. */

@@ -1,8 +1,8 @@
 import { assertRange, type ByteRange, readPieces } from '../../git/bytes/range.ts'
 import { R2Range } from './r2-range.ts'
 
-/** R2 wants all parts of an upload but the last of one size, of 5 MiB at least. */
-const PART_BYTES = 8 * 1024 * 1024
+/** R2 wants all parts of an upload but the last of one size, of 5 MiB at least. In bytes. */
+export const PART_BYTES = 8 * 1024 * 1024
 /** R2 takes so many parts. */
 const PART_LIMIT = 10_000
 /** The largest pack that can be put into R2, in bytes. */

@@ -149,6 +149,40 @@ describe('ingestWanted', () => {
       expect(mirror.logged).toEqual(['pack-ingested', 'pack-ingested'])
     }))
 
+  it('tries packs that lack something in rounds, not once for each pack that comes', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      const missing = hashObject(BLOB, utf8('nowhere'))
+      const lacking = (n: number) => buildPack([refDeltaEntry(missing, delta(7, 7, insert(`lack ${n}!`.slice(0, 7))))])
+      for (let n = 1; n <= 12; n++) mirror.account.inlinePack(n, lacking(n))
+      for (let n = 13; n <= 24; n++) mirror.account.inlinePack(n, buildPack([objectEntry(BLOB, utf8(`blob ${n}`))]))
+      await mirror.read()
+      const tries: string[] = []
+      const next = store.nextWanted.bind(store)
+      store.nextWanted = () => {
+        const pack = next()
+        if (pack !== null) tries.push(pack.id)
+        return pack
+      }
+      await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
+      // Each that lacks something is left in the first round and in the second, and is broken by its last try.
+      expect(tries).toHaveLength(12 * 3 + 12)
+      expect(states(mirror, 1, 12, 24)).toEqual(['broken', 'broken', 'ready'])
+    }))
+
+  it('tries a pack that lacks something a number of times, however many come after it', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.inlinePack(1, THIN)
+      await mirror.read()
+      let rounds = 0
+      for (; !store.nextWanted()!.isLastTry; rounds++) {
+        store.leaveForOthers(mirror.account.id(1))
+        store.tryLeftAgain()
+      }
+      expect(rounds).toBe(16)
+    }))
+
   it('gives up a pack that cannot be read, and refs that need it, and serves the others', () =>
     inMirror(async (store) => {
       const mirror = filling(store)
@@ -176,6 +210,36 @@ describe('ingestWanted', () => {
       await mirror.read()
       await ingestWanted(mirror.deps, mirror.account.address, () => undefined)
       expect(store.shown.all()).toHaveLength(1)
+    }))
+
+  it('shows a branch whose history was cut off once a push brings the rest', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.inlinePack(2, SECOND)
+      mirror.account.ref(MAIN, childId, 1, 2)
+      await mirror.read()
+      await mirror.fill()
+      expect(store.shown.all()).toEqual([])
+      // The pack's files, as a push leaves them.
+      const other = filling(store)
+      other.account.inlinePack(3, FIRST)
+      await inMirror(async (elsewhere) => {
+        const pushed = { ...other, deps: { ...other.deps, store: elsewhere } }
+        await readAccount(
+          {
+            ...{ store: elsewhere, client: other.account.pds.client, log: () => undefined, now: () => 1000 },
+            keepInlinePack: async (id, bytes) =>
+              void (await PACKS.put(packKeys(DID, mirror.account.rkey, id).pack, bytes)),
+          },
+          { ...other.account.address },
+          'newer',
+        )
+        await fillMirror(pushed.deps, { ...other.account.address, rkey: mirror.account.rkey }, () => undefined)
+      })
+      store.addPack({ id: mirror.account.id(3), size: FIRST.length, objects: 3 })
+      expect(store.isComplete()).toBe(false)
+      await mirror.fill()
+      expect(store.shown.all()).toEqual([{ name: MAIN, target: childId, peeled: null }])
     }))
 
   it('shows a pack in place of those that it was made from', () =>
@@ -266,8 +330,30 @@ describe('fillMirror', () => {
       mirror.account.pds.blobs.clear()
       expect(await mirror.fill()).toMatchObject({ error: expect.stringMatching(/cannot be read .* try again later/) })
       await mirror.fill()
-      expect(mirror.pauses).toEqual([20_000, 40_000])
+      // As each begins, in case that it is killed, and again as it fails.
+      expect(mirror.pauses).toEqual([20_000, 20_000, 40_000, 40_000])
       expect(states(mirror, 1)).toEqual(['wanted'])
+    }))
+
+  it('that is killed each time is taken up later each time', () =>
+    inMirror(async (store) => {
+      const mirror = filling(store)
+      mirror.account.blobPack(1, [FIRST])
+      await mirror.read()
+      // Nothing comes back of what has been killed, neither an answer nor an error.
+      for (let n = 0; n < 3; n++) {
+        await new Promise<void>((resolve) => {
+          const getBlob = () => {
+            resolve()
+            return new Promise<never>(() => undefined)
+          }
+          const client = Object.assign(Object.create(mirror.deps.client), { getBlob }) as FillDeps['client']
+          void fillMirror({ ...mirror.deps, client }, mirror.account.address, () => undefined)
+        })
+      }
+      expect(mirror.pauses).toEqual([20_000, 40_000, 80_000])
+      expect(await mirror.fill()).toEqual({ done: true })
+      expect(store.failedIngests()).toBe(0)
     }))
 
   it('says which server does not answer', () =>

@@ -219,7 +219,12 @@ describe('a pack of the account with more entries than are taken in at once', TI
         expect(last === null || 'done' in last).toBe(true)
       }
       expect(turns).toBeGreaterThan(5)
-      expect(mirror.pauses).toEqual(Array(turns - 1).fill(0))
+      expect(mirror.pauses).toEqual([
+        ...Array(turns - 1)
+          .fill([20_000, 0])
+          .flat(),
+        20_000,
+      ])
       expect(mirror.events('pack-part-ingested')).toHaveLength(4)
       expect(await mirror.clone(made.tip)).toBe(made.objects)
     }))
@@ -403,13 +408,97 @@ describe('a pack in several blobs', TIMEOUT, () => {
       expect(await mirror.clone(made.tip)).toBe(made.objects)
     }))
 
-  it('is broken if a blob is not as long as its record says', () =>
+  it.each([
+    ['longer', 1],
+    ['shorter', -1],
+  ])('is broken if a blob is %s than its record says', (_, more) =>
     withMirror(async (mirror) => {
-      await mirror.add(1, made, blobBytes)
-      for (const [cid, bytes] of mirror.account.pds.blobs) mirror.account.pds.blobs.set(cid, bytes.subarray(1))
+      const blobs = [made.pack.slice(0, blobBytes), made.pack.slice(blobBytes, 2 * blobBytes)]
+      mirror.account.blobPack(1, blobs, [], [blobBytes - more, blobBytes])
+      await mirror.read()
       expect(await mirror.fill({ limits: INGEST_LIMITS })).toEqual({ done: true })
       expect(mirror.states(1)).toEqual(['broken'])
+      expect(mirror.events('pack-broken')).toEqual([
+        expect.objectContaining({ reason: expect.stringMatching(/has 3145728 bytes, and not 314572[79]$/) }),
+      ])
+    }),
+  )
+
+  const wrong: [string, (bytes: Uint8Array) => Uint8Array][] = [
+    ['cut at its end', (bytes) => bytes.subarray(0, -1)],
+    ['cut at its start', (bytes) => bytes.subarray(1)],
+    ['too long', (bytes) => concat(bytes, utf8('more'))],
+    ['empty', () => new Uint8Array(0)],
+    ['a page of the host', () => utf8('<html>please come back later</html>')],
+    ['changed in a byte', (bytes) => bytes.with(0, bytes[0]! ^ 1)],
+  ]
+  const small = manyObjects({ commits: 24, files: 3, largeFile: 100_000 })
+  const ways: [string, IngestLimits][] = [
+    ['in one look', INGEST_LIMITS],
+    ['in parts', SMALL],
+  ]
+  it.each(wrong.flatMap(([what, spoil]) => ways.map(([way, limits]) => ({ what, spoil, way, limits }))))(
+    'is asked for again where what the PDS sends is $what, $way',
+    ({ spoil, limits }) =>
+      withMirror(async (first) => {
+        await first.add(1, small, 300_000)
+        const cids = [...first.account.pds.blobs.keys()]
+        for (const cid of [cids[0]!, cids[3]!, cids.at(-1)!]) {
+          await withMirror(async (mirror) => {
+            await mirror.add(1, small, 300_000)
+            const { blobs } = mirror.account.pds
+            const right = blobs.get(cid)!
+            blobs.set(cid, spoil(right))
+            expect(await mirror.fill({ limits })).toEqual({
+              error: expect.stringContaining(
+                `pds.test answered 200 InvalidResponse: what it sent is not the blob ${cid}`,
+              ),
+              retryAfterSeconds: 20,
+            })
+            expect(mirror.states(1)).toEqual(['wanted'])
+            blobs.set(cid, right)
+            expect(await mirror.fill({ limits })).toEqual({ done: true })
+            expect(mirror.events('pack-broken')).toEqual([])
+            expect(await mirror.clone(small.tip)).toBe(small.objects)
+          })
+        }
+      }),
+  )
+
+  it('is asked for again ever later where the PDS sends something else for good, and good parts stay', () =>
+    withMirror(async (mirror) => {
+      await mirror.add(1, made, blobBytes)
+      const { blobs } = mirror.account.pds
+      const cid = [...blobs.keys()].at(-1)!
+      blobs.set(cid, blobs.get(cid)!.subarray(1))
+      for (let n = 0; n < 3; n++) expect(await mirror.fill({ limits: INGEST_LIMITS })).toHaveProperty('error')
+      expect(mirror.pauses).toEqual([20_000, 20_000, 40_000, 40_000, 80_000, 80_000])
+      const before = mirror.blobsRead()
+      await mirror.fill({ limits: INGEST_LIMITS })
+      expect(mirror.blobsRead() - before).toBeLessThan(blobs.size / 2)
     }))
+
+  it.each([
+    ['in its middle', 20 * MEBIBYTE],
+    ['at its end', 8 * MEBIBYTE],
+  ])('is not made of what was kept of a wrong blob that was cut off %s', (_, bytesEach) =>
+    withMirror(async (mirror) => {
+      await mirror.add(1, made, bytesEach)
+      const { blobs } = mirror.account.pds
+      const [[cid, right]] = [...blobs] as [[string, Uint8Array]]
+      blobs.set(cid, right.with(1000, right[1000]! ^ 1))
+      // As if the object had been cut off: what it holds in memory is gone, and nobody is told of the wrong blob.
+      const { store } = mirror
+      const upload = await PACKS.createMultipartUpload(packKeys(DID, mirror.rkey, mirror.account.id(1)).pack)
+      const sent = await upload.uploadPart(1, blobs.get(cid)!.subarray(0, 8 * MEBIBYTE))
+      store.downloads.begin(mirror.account.id(1), upload.uploadId)
+      store.downloads.addPart(mirror.account.id(1), sent, 'bafkreiofwhatiswrong')
+      blobs.set(cid, right)
+      for (let n = 0; n < 2 && mirror.states(1)[0] === 'wanted'; n++) await mirror.fill({ limits: INGEST_LIMITS })
+      expect(mirror.states(1)).toEqual(['ready'])
+      expect(await mirror.clone(made.tip)).toBe(made.objects)
+    }),
+  )
 
   it.each([
     ['in one look', INGEST_LIMITS],

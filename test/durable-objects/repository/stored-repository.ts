@@ -38,19 +38,24 @@ export class StoredRepositoryRecords {
     this.#pack(n, { bytes, size: bytes.length }, replaces)
   }
 
-  /** The pack in blobs. */
-  blobPack(n: number, blobs: readonly Uint8Array[], replaces: readonly number[] = []): void {
-    const parts = blobs.map((bytes) => {
+  /** The pack in blobs. @param sizes what the record says of them */
+  blobPack(
+    n: number,
+    blobs: readonly Uint8Array[],
+    replaces: readonly number[] = [],
+    sizes: readonly number[] = blobs.map(({ length }) => length),
+  ): void {
+    const parts = blobs.map((bytes, i) => {
       const cid = cidOf(bytes)
       this.pds.blobs.set(cid, bytes)
       return {
         $type: 'blob' as const,
         ref: { $link: cid },
         mimeType: 'application/octet-stream',
-        size: bytes.length,
+        size: sizes[i]!,
       }
     })
-    this.#pack(n, { parts, size: blobs.reduce((sum, { length }) => sum + length, 0) }, replaces)
+    this.#pack(n, { parts, size: sizes.reduce((sum, size) => sum + size, 0) }, replaces)
   }
 
   removePack(n: number): void {

@@ -196,9 +196,9 @@ it('leftovers are looked for once an interval', () =>
 it('failures are counted until an ingest succeeds', () =>
   inMirror((store) => {
     store.setHead(head())
-    expect([store.noteIngestFailure(), store.noteIngestFailure()]).toEqual([1, 2])
+    expect([store.noteIngest(), store.noteIngest(), store.failedIngests()]).toEqual([1, 2, 2])
     store.setHead(head())
-    expect(store.noteIngestFailure()).toBe(3)
+    expect(store.noteIngest()).toBe(3)
     store.noteProgress()
-    expect(store.noteIngestFailure()).toBe(1)
+    expect(store.noteIngest()).toBe(1)
   }))
