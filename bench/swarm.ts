@@ -1,23 +1,15 @@
-import type { PdsRequest } from '../dev/atmosphere.ts'
-import { ZERO_OID } from '../git/bytes/oid.ts'
-import { commitFlat, type FlatCommit, packOf } from './flat-commit.ts'
 import { median, percentile } from './measure.ts'
-import { pushRaw } from './push-raw.ts'
 import type { Report, Row } from './report.ts'
 import { circumstances, openStage, type Stage } from './stage.ts'
-import { type GatewayAgent, type Landed, startAgents } from './swarm/gateway-agent.ts'
-import { findDisorder, type LoggedCommit, readLog } from './swarm/read-log.ts'
+import { lookAround, pushBase } from './swarm/base-repository.ts'
+import { type GatewayAgent, startAgents } from './swarm/gateway-agent.ts'
+import { writesOf } from './swarm/pds-writes.ts'
+import { sustained } from './swarm/sustained.ts'
 import { landBySwap, Race } from './swarm/swap-agent.ts'
 
-/** Files of the repository before an agent comes. */
-const FILES = 20
 const MAIN = 'refs/heads/main'
 /** What is to be reached is said for so many. More take too long to measure it often: their pushes grow with the square. */
 const FLEET = 16
-/** Commits of each agent, one after the other, where it is measured how long that goes on. */
-const COMMITS_EACH = 50
-/** At both ends of a long run, in milliseconds: long enough for several landings. */
-const END = 1_000
 
 interface SwarmOptions {
   readonly agents: number
@@ -57,7 +49,6 @@ export async function benchSwarm({ agents: count, rtt, rounds }: SwarmOptions): 
     if (swap !== null) samples.swap.push(swap)
     samples.own.push(own)
   }
-  const run = await sustained(stage, agents)
   return {
     bench: 'swarm',
     other: 'compare-and-swap',
@@ -66,7 +57,7 @@ export async function benchSwarm({ agents: count, rtt, rounds }: SwarmOptions): 
       most('one branch: landings', samples.gateway, 'landings', 'landings', count <= FLEET ? '<= 3' : '<= 4'),
       ...compare('own branches', samples.own, samples.swap, null),
       most('own branches: writes', samples.own, 'applyWrites', 'writes', '<= 8'),
-      ...run,
+      ...(await sustained(stage, agents)),
     ],
     facts: {
       agents: count,
@@ -139,36 +130,6 @@ async function measure(
   }
 }
 
-function writesOf(requests: readonly PdsRequest[]): { applyWrites: number; writePoints: number } {
-  const writes = requests.filter(({ path }) => path.endsWith('com.atproto.repo.applyWrites'))
-  return { applyWrites: writes.length, writePoints: writes.reduce((sum, { writePoints }) => sum + writePoints, 0) }
-}
-
-/** A new repository with these branches, all on one commit. */
-async function pushBase(
-  stage: Stage,
-  name: string,
-  refs: readonly string[],
-): Promise<{ repo: string; base: FlatCommit }> {
-  const { alice } = stage
-  const files = Array.from({ length: FILES }, (_, n): [string, string] => [`file-${n}.txt`, `file ${n}\n`])
-  const base = commitFlat({ parent: null, write: new Map(files), message: 'base', time: 1_700_000_000 })
-  const updates = refs.map((ref) => ({ name: ref, from: ZERO_OID, to: base.oid }))
-  await pushRaw(stage.readUrl(name), alice, updates, packOf(base.objects))
-  return { repo: `${alice.handle}/${name}`, base }
-}
-
-/** Each agent has looked at its branch, as it will have before it changes something, and is connected by that. */
-async function lookAround(agents: readonly GatewayAgent[], repo: string, branches: readonly string[]): Promise<void> {
-  await Promise.all(
-    agents.map(async ({ connection }, n) => {
-      const ref = encodeURIComponent(branches[n % branches.length] as string)
-      const { status, body } = await connection.send(`/xrpc/dev.skein.git.getCommit?repo=${repo}&ref=${ref}`)
-      if (status !== 200) throw new Error(`a look was answered ${status}: ${body}`)
-    }),
-  )
-}
-
 function compare(name: string, ours: readonly Sample[], swap: readonly Sample[], reach: string | null): Row[] {
   const row = (what: string, unit: string, of: (samples: readonly Sample[]) => number, reach: string | null): Row => {
     return { name: `${name}: ${what}`, ours: of(ours), other: of(swap), unit, reach }
@@ -193,109 +154,4 @@ function most(
   reach: string,
 ): Row {
   return { name: `${name} at most`, ours: Math.max(...samples.map((sample) => sample[key])), other: null, unit, reach }
-}
-
-/** A commit of a long run. Times in milliseconds since its start. */
-interface Done {
-  readonly subject: string
-  readonly landed: Landed
-  readonly from: number
-  readonly to: number
-}
-
-/** Each agent commits many times to one branch, one commit after the other. */
-async function sustained(stage: Stage, agents: readonly GatewayAgent[]): Promise<Row[]> {
-  const { repo } = await pushBase(stage, 'sustained', [MAIN])
-  await lookAround(agents, repo, ['main'])
-  const before = stage.atmosphere.requests.length
-  const done: Done[] = []
-  const start = performance.now()
-  await Promise.all(
-    agents.map(async (agent, n) => {
-      for (let k = 0; k < COMMITS_EACH; k++) {
-        const from = performance.now() - start
-        const subject = `agent ${n} commit ${k}`
-        const landed = await agent.land(repo, 'main', `agent-${n}.txt`, `${subject}\n`, subject)
-        done.push({ subject, landed, from, to: performance.now() - start })
-      }
-    }),
-  )
-  const writes = writesOf(stage.atmosphere.requests.slice(before))
-  const log = await cloneLog(stage, 'sustained')
-  const seconds = Math.max(...done.map(({ to }) => to)) / 1_000
-  const fifth = Math.floor(done.length / 5)
-  const latency = (some: readonly Done[]) => median(some.map(({ from, to }) => to - from))
-  const ends = timesAtEnds(done)
-  const name = `${agents.length} × ${COMMITS_EACH}`
-  const single = (what: string, ours: number, unit: string, reach: string | null): Row => {
-    return { name: `${name}: ${what}`, ours, other: null, unit, reach }
-  }
-  return [
-    single('commits a second', done.length / seconds, '/s', null),
-    single(
-      'p50',
-      percentile(
-        done.map(({ from, to }) => to - from),
-        50,
-      ),
-      'ms',
-      null,
-    ),
-    single(
-      'p95',
-      percentile(
-        done.map(({ from, to }) => to - from),
-        95,
-      ),
-      'ms',
-      null,
-    ),
-    single('applyWrites', writes.applyWrites, 'writes', null),
-    single('write points', writes.writePoints, 'points', null),
-    single('time a commit, last second against first', (100 * ends.last) / ends.first, '%', '<= 120'),
-    single(
-      'p50, last fifth against first',
-      (100 * latency(done.slice(-fifth))) / latency(done.slice(0, fifth)),
-      '%',
-      '<= 120',
-    ),
-    single('commits that are not in a clone exactly once', countWrong(done, log), 'commits', '<= 0'),
-    single('commits out of order', findDisorder(log).length, 'commits', '<= 0'),
-  ]
-}
-
-/**
- * The time a commit at both ends of a run: from its start to the first landing after a second, and back from its end to
- * the last landing that leaves a second. By whole landings, since what lands together is told together.
- */
-function timesAtEnds(done: readonly Done[]): { readonly first: number; readonly last: number } {
-  const landings = [...Map.groupBy(done, ({ landed }) => landed.landing.id).values()]
-    .map((commits) => ({ commits: commits.length, at: Math.max(...commits.map(({ to }) => to)) }))
-    .sort((a, b) => a.at - b.at)
-  const end = landings.at(-1)?.at ?? 0
-  const firstUpTo = landings.find(({ at }) => at >= Math.min(END, end))?.at ?? end
-  const lastFrom = landings.findLast(({ at }) => at <= Math.max(end - END, 0))?.at ?? 0
-  const rate = (from: number, to: number) => {
-    const commits = landings
-      .filter(({ at }) => at > from && at <= to)
-      .reduce((sum, landing) => sum + landing.commits, 0)
-    return (to - from) / commits
-  }
-  return { first: rate(0, firstUpTo), last: rate(lastFrom, end) }
-}
-
-/** Of `main`, as a fresh clone has it, which is checked. */
-async function cloneLog({ git, readUrl, path }: Stage, name: string): Promise<LoggedCommit[]> {
-  const directory = path(`${name}.git`)
-  await git.run(['clone', '--quiet', '--bare', readUrl(name), directory])
-  await git.run(['fsck', '--strict', '--no-dangling'], { cwd: directory })
-  return readLog(git, directory, 'main')
-}
-
-/** Of those that were answered, how many are not there, or not as they were answered; and what is there beside them. */
-function countWrong(done: readonly Done[], log: readonly LoggedCommit[]): number {
-  const present = new Map(log.map(({ oid, subject }) => [oid, subject]))
-  const absent = done.filter(({ subject, landed }) => present.get(landed.commit) !== subject).length
-  // The first is the base.
-  return absent + Math.abs(log.length - 1 - done.length)
 }
