@@ -37,6 +37,12 @@ export const CONFLICT_LIMITS = {
 } as const
 
 /**
+ * What answers with conflicts may take in all, in bytes: an object's SQLite holds 10 GB, and who hands in conflicts all
+ * day would fill it. Beyond, the oldest keep their message alone. Answers of less than 16 KiB do not count.
+ */
+export const KEPT_CONFLICT_BYTES = 64 * MEBIBYTE
+
+/**
  * Of work that has waited for so long, it is asked before it lands whether whoever handed it in still may. What has not
  * was let in a moment ago, and costs no question. Milliseconds.
  */

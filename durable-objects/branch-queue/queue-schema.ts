@@ -71,6 +71,8 @@ const STEPS: readonly string[] = [
      seq integer primary key autoincrement,
      entry text not null
    );`,
+  `-- From here on \`bytes\` is what a work holds also when it is settled. The answers that take room, the oldest first.
+   create index large_answers on works (seq, bytes) where settled_at is not null and bytes > 16384;`,
 ]
 
 export function migrateQueue(sql: SqlStorage): void {

@@ -1,6 +1,7 @@
 import { concatBytes } from '../../git/bytes/concat.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import type { BranchAddress, BranchWork, Submitter, WorkOutcome } from './answers.ts'
+import { KEPT_CONFLICT_BYTES } from './limits.ts'
 import { migrateQueue } from './queue-schema.ts'
 import { decodeValue, type Encodable, encodeValue } from './work-codec.ts'
 
@@ -110,9 +111,11 @@ export function encodeWork(work: BranchWork): Uint8Array {
 export class QueueStore {
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
+  readonly #keptConflictBytes: number
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: DurableObjectStorage, keptConflictBytes = KEPT_CONFLICT_BYTES) {
     this.#storage = storage
+    this.#keptConflictBytes = keptConflictBytes
     this.#sql = storage.sql
     migrateQueue(this.#sql)
   }
@@ -159,7 +162,7 @@ export class QueueStore {
       ticket,
     )
     if (row === null) return null
-    if (row.settled_at !== null) return { outcome: decodeValue(this.#content(row.seq)) as unknown as WorkOutcome }
+    if (row.settled_at !== null) return { outcome: this.#outcome(row.seq) }
     const { ahead } = this.#first<{ ahead: number }>(
       'select count(*) as ahead from works where settled_at is null and seq < ?',
       row.seq,
@@ -246,6 +249,7 @@ export class QueueStore {
     return this.#storage.transactionSync(() => {
       const tickets = works.flatMap(({ seq, outcome }) => this.#settle(seq, outcome, now))
       this.#dropSettledAttempts()
+      this.#dropOldConflicts()
       return tickets
     })
   }
@@ -297,7 +301,7 @@ export class QueueStore {
     )
     if (row === null) return []
     const { ticket, kind } = row
-    this.#putContent(seq, encodeValue(outcome as unknown as Encodable))
+    this.#putOutcome(seq, outcome)
     if (outcome.state === 'landed') {
       const { commit, landing } = outcome
       const submitter = submitterOf(row)
@@ -305,6 +309,31 @@ export class QueueStore {
       this.#sql.exec('insert into audit (entry) values (?)', JSON.stringify(entry))
     }
     return [ticket]
+  }
+
+  #putOutcome(seq: number, outcome: WorkOutcome): void {
+    const content = encodeValue(outcome as unknown as Encodable)
+    this.#sql.exec('update works set bytes = ? where seq = ?', content.length, seq)
+    this.#putContent(seq, content)
+  }
+
+  #outcome(seq: number): WorkOutcome {
+    return decodeValue(this.#content(seq)) as unknown as WorkOutcome
+  }
+
+  /** Only conflicts make answers large: what is left of one is its message. */
+  #dropOldConflicts(): void {
+    const large = this.#sql
+      .exec<{ seq: number; bytes: number }>(
+        'select seq, bytes from works where settled_at is not null and bytes > 16384 order by seq',
+      )
+      .toArray()
+    let kept = large.reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const { seq, bytes } of large) {
+      if (kept <= this.#keptConflictBytes) return
+      this.#putOutcome(seq, withoutConflicts(this.#outcome(seq)))
+      kept -= bytes
+    }
   }
 
   #dropSettledAttempts(): void {
@@ -342,6 +371,11 @@ export class QueueStore {
   #first<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T | null {
     return this.#sql.exec<T>(query, ...bindings).toArray()[0] ?? null
   }
+}
+
+function withoutConflicts(outcome: WorkOutcome): WorkOutcome {
+  if (outcome.state !== 'refused' || outcome.refusal.reason !== 'merge-conflict') return outcome
+  return { ...outcome, refusal: { ...outcome.refusal, conflicts: [] } }
 }
 
 function submitterOf({ submitter, token, label }: WorkRow): Submitter {

@@ -87,6 +87,37 @@ describe('an idempotency key', () => {
     }))
 })
 
+describe('answers with conflicts', () => {
+  it('lose what they tell of it, the oldest first, where they take too much room', () =>
+    inQueue(async (queue) => {
+      queue.restart(100_000)
+      const tickets = ['a', 'b', 'c', 'd'].map((path) => queue.commit(path))
+      const merged = new Uint8Array(40_000)
+      const path = new TextEncoder().encode('a')
+      const conflicts = [{ path, kind: 'content', base: null, ours: null, theirs: null, merged }] as const
+      const refusal = { reason: 'merge-conflict', message: 'the change conflicts', conflicts } as const
+      const works = queue.store.nextBatch({ works: 4, bytes: 1_000_000 })
+      const landed = {
+        state: 'landed',
+        commit: null,
+        tree: null,
+        parent: null,
+        landing: { id: 'l', commits: 1 },
+      } as const
+      const outcomes = [{ state: 'refused', refusal } as const, landed, { state: 'refused', refusal } as const]
+      queue.store.settle(
+        outcomes.map((outcome, index) => ({ seq: works[index]!.seq, outcome })),
+        queue.now,
+      )
+      expect(queue.state(tickets[0]!)).toMatchObject({ refusal: { conflicts: [{ merged }] } })
+      queue.store.settle([{ seq: works[3]!.seq, outcome: { state: 'refused', refusal } }], queue.now)
+      expect(queue.state(tickets[0]!)).toEqual({ state: 'refused', refusal: { ...refusal, conflicts: [] } })
+      expect(queue.states([tickets[1]!])).toEqual(['landed'])
+      expect(queue.state(tickets[2]!)).toMatchObject({ refusal: { conflicts: [{ merged }] } })
+      expect(queue.state(tickets[3]!)).toMatchObject({ refusal: { conflicts: [{ merged }] } })
+    }))
+})
+
 describe('a queue', () => {
   it('knows who handed work in', () =>
     inQueue(async (queue) => {

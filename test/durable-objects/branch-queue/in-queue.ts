@@ -70,8 +70,8 @@ export class TestQueue {
   }
 
   /** All that was in memory is gone. */
-  restart(): void {
-    this.store = new QueueStore(this.#storage)
+  restart(keptConflictBytes?: number): void {
+    this.store = new QueueStore(this.#storage, keptConflictBytes)
     this.branch.forget()
     this.drain = this.#newDrain()
   }
