@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Account, Atmosphere } from '../../dev/atmosphere.ts'
+import type { Account, Atmosphere, PdsRequest } from '../../dev/atmosphere.ts'
 import type { Edge } from '../../dev/edge.ts'
 import type { Git } from '../../dev/git.ts'
 import { ZERO_OID } from '../../git/bytes/oid.ts'
@@ -71,14 +71,16 @@ interface Known {
 const BRANCH = 'main'
 /** Longest pause of a client before it tries again, in milliseconds: it does what it is told, but hurries. */
 const LONGEST_PAUSE = 500
-/** The runtime is killed so long after what it was waited for, at most. Milliseconds. */
+/** The runtime is killed so long after what was waited for, at most. Milliseconds. */
 const LONGEST_DELAY = 150
+/** A write takes about so long. Milliseconds. */
+const WRITE = 20
 const APPLY_WRITES = 'com.atproto.repo.applyWrites'
 
 /**
  * Clients commit to one branch, each one commit after the other, as docs/gateway.md tells them to: by a key each, and
  * once more where a connection breaks. Some give up then, some do not wait, some ask again for what they know. Meanwhile
- * the runtime is killed at random moments and starts again on what it has stored, and the PDS fails in all its ways. In
+ * the runtime is killed again and again and starts again on what it has stored, and the PDS fails in all its ways. In
  * the end a real clone shows what the branch has.
  */
 export async function killTrial(place: KillPlace, options: KillOptions): Promise<KillOutcome> {
@@ -209,6 +211,25 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 }
 
+/**
+ * When the runtime is killed: at any time, while a write is on its way into the account, and when the account has it and
+ * the edge has not heard of it yet. In turn, so that few kills have each of them.
+ */
+const MOMENTS: readonly ((atmosphere: Atmosphere, random: Random) => Promise<void>)[] = [
+  (_, random) => pause(random.below(LONGEST_DELAY)),
+  async (atmosphere, random) => {
+    await nextWrite(atmosphere, () => true)
+    await pause(random.below(WRITE))
+  },
+  (atmosphere) => nextWrite(atmosphere, ({ status }) => status === 200),
+]
+
+/** Waits for an applyWrites that has not come yet. */
+async function nextWrite({ requests }: Atmosphere, isSo: (request: PdsRequest) => boolean): Promise<void> {
+  const before = requests.length
+  while (!requests.slice(before).some((request) => request.path.endsWith(APPLY_WRITES) && isSo(request))) await pause(1)
+}
+
 /** Kills the runtime again and again, with a fault of the PDS before it or at the same time. @returns how many of which */
 async function disturb(
   { edge, atmosphere }: KillPlace,
@@ -219,22 +240,21 @@ async function disturb(
   const counts: Record<string, number> = {}
   for (let kill = 0; kill < kills; kill++) {
     await trial.acknowledgements(1 + random.below(2 * clients))
+    const pid = await edge.pid()
     const name = random.pick(Object.keys(FAULTS))
     counts[name] = (counts[name] ?? 0) + 1
     const fault = Promise.resolve(FAULTS[name]!(atmosphere, random))
-    await pause(random.below(LONGEST_DELAY))
-    await killRuntime(edge)
-    await fault
+    await MOMENTS[kill % MOMENTS.length]!(atmosphere, random)
+    process.kill(pid, 'SIGKILL')
+    await Promise.all([untilAnother(edge, pid), fault])
   }
   // At last undisturbed.
   await trial.acknowledgements(clients)
   return counts
 }
 
-/** Ends workerd as a failing machine does, and waits until another one answers. */
-async function killRuntime(edge: Edge): Promise<void> {
-  const pid = await edge.pid()
-  process.kill(pid, 'SIGKILL')
+/** Waits until workerd has been started again, and answers. @param pid of the one that was ended */
+async function untilAnother(edge: Edge, pid: number): Promise<void> {
   for (;;) {
     const isUp = await fetch(`${edge.url}/llms.txt`).then(
       (response) => response.body?.cancel().then(() => true),
