@@ -212,16 +212,16 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 }
 
 /**
- * When the runtime is killed: at any time, while a write is on its way into the account, and when the account has it and
- * the edge has not heard of it yet. In turn, so that few kills have each of them.
+ * When the runtime is killed: when the account has a write and the edge has not heard of it yet, while a write is on its
+ * way into the account, and at any time. In turn, so that few kills have each of them.
  */
 const MOMENTS: readonly ((atmosphere: Atmosphere, random: Random) => Promise<void>)[] = [
-  (_, random) => pause(random.below(LONGEST_DELAY)),
+  (atmosphere) => nextWrite(atmosphere, ({ status }) => status === 200),
   async (atmosphere, random) => {
     await nextWrite(atmosphere, () => true)
     await pause(random.below(WRITE))
   },
-  (atmosphere) => nextWrite(atmosphere, ({ status }) => status === 200),
+  (_, random) => pause(random.below(LONGEST_DELAY)),
 ]
 
 /** Waits for an applyWrites that has not come yet. */

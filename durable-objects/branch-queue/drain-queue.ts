@@ -34,6 +34,7 @@ export interface DrainDeps {
 const READ_PAUSE = 2_000
 
 interface LastLanding {
+  /** So many may be there soon after it. */
   readonly works: number
   /** In milliseconds. */
   readonly took: number
@@ -119,6 +120,14 @@ export class QueueDrain {
     while (now() < until && store.waiting().works < works) await sleep(GATHER.look)
   }
 
+  /**
+   * How many there may be of those who come back: those who are answered now, and those who have come meanwhile, or both
+   * would take turns for ever. Not where one has landed alone: it is with those who have come that it belongs.
+   */
+  #comingBack({ works }: Attempt): number {
+    return works.length > 1 ? this.#deps.store.waiting().works : 1
+  }
+
   async #land(works: readonly QueuedWork[]): Promise<void> {
     const { branch, store, now } = this.#deps
     // Before what was tried is looked for: see above.
@@ -193,7 +202,7 @@ export class QueueDrain {
     switch (outcome.state) {
       case 'landed':
         this.#races = 0
-        this.#last = { works: attempt.works.length, took: now() - sentAt, endedAt: now() }
+        this.#last = { works: this.#comingBack(attempt), took: now() - sentAt, endedAt: now() }
         this.#deps.logRoutine('works-landed', { landing: attempt.id, ...countsOf(fold), ...landing.cost })
         this.#settle(attempt, fold)
         return

@@ -91,6 +91,23 @@ describe('what waits', () => {
       expect(queue.branch.landings).toEqual([4, 4])
     }))
 
+  it('waits with those who have come meanwhile, so that two halves do not take turns', () =>
+    started(async (queue) => {
+      many(queue, 4)
+      queue.branch.fates.push({
+        before: () => {
+          queue.now += 400
+          for (const path of ['b1', 'b2', 'b3', 'b4']) queue.commit(path)
+        },
+      })
+      queue.onPause = () => {
+        for (const path of ['c1', 'c2', 'c3', 'c4']) queue.commit(path)
+      }
+      await queue.drain.run()
+      expect(queue.pauses).toEqual([5])
+      expect(queue.branch.landings).toEqual([4, 8])
+    }))
+
   it('is landed without another question as long as nobody else moves the branch', () =>
     started(async (queue) => {
       for (const path of times(5)) {
