@@ -3,12 +3,12 @@ import { quotePath } from '../../git/edit/tree-edit.ts'
 import { mergeFollowingRenames } from '../../git/merge/follow-renames.ts'
 import { neededBy } from '../../git/merge/needed-objects.ts'
 import { OverlaySource } from '../../git/merge/overlay-source.ts'
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import { resolveTreePath } from '../../git/walk/tree-path.ts'
 import type { CommitWork } from './answers.ts'
 import { type AppliedWork, type Ground, readTip } from './ground.ts'
 import { makeCommit } from './make-commit.ts'
 import { noCommit, RefusedWorkError, refuseConflicts } from './refuse.ts'
-import { shortBranch } from './short-branch.ts'
 
 /** @param time when it was handed in, in seconds since 1970 */
 export async function applyCommit(ground: Ground, work: CommitWork, time: number): Promise<AppliedWork> {

@@ -1,11 +1,11 @@
 import { mergeBases } from '../../git/merge/merge-bases.ts'
 import { mergeCommits } from '../../git/merge/merge-commits.ts'
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import type { MergeWork } from './answers.ts'
 import { type AppliedWork, type Ground, type MergeSides, tipOf } from './ground.ts'
 import { makeCommit } from './make-commit.ts'
 import { noCommit, RefusedWorkError, refuseConflicts, requireTip, requireTipAt } from './refuse.ts'
 import { replayCommits } from './replay-commits.ts'
-import { shortBranch } from './short-branch.ts'
 import { squashMessage } from './squash-message.ts'
 
 /** @param time when it was handed in, in seconds since 1970 */

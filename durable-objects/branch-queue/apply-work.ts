@@ -1,9 +1,9 @@
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import type { BranchWork, CreateBranchWork, DeleteBranchWork, RefusedWork } from './answers.ts'
 import { applyCommit } from './apply-commit.ts'
 import { applyMerge } from './apply-merge.ts'
 import { type AppliedWork, type Ground, readTip } from './ground.ts'
 import { noCommit, RefusedWorkError, refusalOf, requireTip, requireTipAt } from './refuse.ts'
-import { shortBranch } from './short-branch.ts'
 
 export type WorkResult =
   | { readonly ok: true; readonly applied: AppliedWork }

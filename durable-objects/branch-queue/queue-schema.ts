@@ -1,5 +1,8 @@
 import { runSteps } from '../../storage/schema-steps.ts'
 
+/** Answers that take more are counted, in bytes: only conflicts do. It stands in an index, so another number needs another. */
+export const LARGE_ANSWER = 16_384
+
 /**
  * Steps that bring a `BranchQueue` object's tables to their present form. Append only: an object that slept through
  * several of them runs those that it lacks, in order.
@@ -72,7 +75,7 @@ const STEPS: readonly string[] = [
      entry text not null
    );`,
   `-- From here on \`bytes\` is what a work holds also when it is settled. The answers that take room, the oldest first.
-   create index large_answers on works (seq, bytes) where settled_at is not null and bytes > 16384;`,
+   create index large_answers on works (seq, bytes) where settled_at is not null and bytes > ${LARGE_ANSWER};`,
 ]
 
 export function migrateQueue(sql: SqlStorage): void {

@@ -2,7 +2,7 @@ import { concatBytes } from '../../git/bytes/concat.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import type { BranchAddress, BranchWork, Submitter, WorkOutcome } from './answers.ts'
 import { KEPT_CONFLICT_BYTES } from './limits.ts'
-import { migrateQueue } from './queue-schema.ts'
+import { LARGE_ANSWER, migrateQueue } from './queue-schema.ts'
 import { decodeValue, type Encodable, encodeValue } from './work-codec.ts'
 
 /** Work that waits, as it was handed in. */
@@ -325,7 +325,7 @@ export class QueueStore {
   #dropOldConflicts(): void {
     const large = this.#sql
       .exec<{ seq: number; bytes: number }>(
-        'select seq, bytes from works where settled_at is not null and bytes > 16384 order by seq',
+        `select seq, bytes from works where settled_at is not null and bytes > ${LARGE_ANSWER} order by seq`,
       )
       .toArray()
     let kept = large.reduce((sum, { bytes }) => sum + bytes, 0)

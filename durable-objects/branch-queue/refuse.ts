@@ -7,11 +7,11 @@ import { MalformedObjectError } from '../../git/object/malformed-object-error.ts
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
 import type { PathConflict, RefusedWork } from './answers.ts'
 import type { BranchPlace, BranchTip } from './ground.ts'
 import { CONFLICT_LIMITS } from './limits.ts'
-import { shortBranch } from './short-branch.ts'
 
 /** Work that cannot be done: thrown inside, a value for whoever asked. */
 export class RefusedWorkError extends Error {

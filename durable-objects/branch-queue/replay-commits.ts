@@ -8,12 +8,12 @@ import type { NewObject } from '../../git/object/new-object.ts'
 import { COMMIT } from '../../git/object/object-type.ts'
 import { EMPTY_TREE, readObject } from '../../git/object/read-object.ts'
 import { decodeText } from '../../git/object/text.ts'
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import type { MergeWork } from './answers.ts'
 import { type AppliedWork, type BranchTip, type Ground, type MergeSides, tipOf } from './ground.ts'
 import { MOST_REPLAYED } from './limits.ts'
 import { committerOf, newCommit } from './make-commit.ts'
 import { RefusedWorkError, refuseConflicts } from './refuse.ts'
-import { shortBranch } from './short-branch.ts'
 
 /** Digits of an id in messages and markers. */
 const SHORT_OID = 7

@@ -1,4 +1,4 @@
-import { shortBranch } from '../../durable-objects/branch-queue/short-branch.ts'
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import { requireRight } from '../auth/caller.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { XrpcCall } from '../xrpc/call.ts'

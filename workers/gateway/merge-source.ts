@@ -1,6 +1,6 @@
 import type { MergeStrategy } from '../../durable-objects/branch-queue/answers.ts'
-import { shortBranch } from '../../durable-objects/branch-queue/short-branch.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
+import { shortBranch } from '../../git/refs/short-branch.ts'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import type { Revision } from '../../storage/revision.ts'
 import { requireCommit, requireRevision } from '../repository-access.ts'
