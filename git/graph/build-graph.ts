@@ -9,7 +9,7 @@ import { GraphReferences } from './graph-references.ts'
 import { NewObjects } from './new-objects.ts'
 import { type ObjectLinks, TOLD_FAULTS } from './object-links.ts'
 import type { ObjectNumbers } from './object-numbers.ts'
-import { createPackGraph, packGraphBytes } from './pack-graph.ts'
+import { createPackGraph, NO_SHARES, packGraphBytes } from './pack-graph.ts'
 import { childIsTree, childNumber } from './tree-children.ts'
 import { TreeLoader } from './tree-loader.ts'
 
@@ -330,7 +330,7 @@ class GraphBuilder implements BuiltGraph {
       missing++
     }
     const external = references.externals
-    return { commits: commitsHere.length, tags: tagsHere.length, parents, objects, missing, external }
+    return { commits: commitsHere.length, tags: tagsHere.length, parents, objects, missing, external, ...NO_SHARES }
   }
 
   /** Where the list of a commit starts. */

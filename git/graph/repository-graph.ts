@@ -11,6 +11,14 @@ export const NO_COMMIT = -1
 
 /** Bytes of the graphs that are kept, with those of the packs' files that they hold on to. The last one stays in any case. */
 const KEPT_BYTES = 32 * 1024 * 1024
+const NO_REFERENCES = new Uint32Array(0)
+
+/** The shares of a pack by their commits: the numbers of these, ascending, and by them the place in the pack's graph. */
+interface Shares {
+  readonly commits: Uint32Array
+  readonly places: Uint32Array
+}
+
 /** Graphs made before, by the graph of their oldest pack: one a repository. */
 const made = new LruCache<PackGraph, RepositoryGraph>(KEPT_BYTES, (graph) => graph.heldBytes)
 
@@ -35,6 +43,8 @@ export class RepositoryGraph implements CommitGraph {
   readonly #missingParents: Map<number, Oid[]>
   /** By pack: the places of the objects that its graph calls external; found when first asked for. */
   readonly #externals: Float64Array[] = []
+  /** By pack: found when first asked for. */
+  readonly #shares: Shares[] = []
   #isMixed = false
 
   /**
@@ -225,6 +235,39 @@ export class RepositoryGraph implements CommitGraph {
     if (reference < EXTERNAL_REFERENCE) return makePlace(pack, reference)
     this.#externals[pack] ??= this.#placeExternals(pack)
     return this.#externals[pack]![reference - EXTERNAL_REFERENCE]!
+  }
+
+  /** Whether packs hold what is new in commits of others, see PackGraph. */
+  get hasShares(): boolean {
+    return this.packs.some(({ graph }) => graph.shareCommits.length > 0)
+  }
+
+  /** The references of a pack to what it holds that is new in a commit of another, see PackGraph. None, mostly. */
+  shared(pack: number, commit: number): Uint32Array {
+    const { graph } = this.packs[pack]!
+    if (graph.shareCommits.length === 0) return NO_REFERENCES
+    this.#shares[pack] ??= this.#sortShares(pack)
+    const { commits, places } = this.#shares[pack]!
+    const at = indexOf(commits, commit)
+    if (at < 0) return NO_REFERENCES
+    if (commits[at + 1] !== commit) return graph.shared(places[at]!)
+    // Parts of one list that were merged.
+    const references: number[] = []
+    for (let next = at; commits[next] === commit; next++) references.push(...graph.shared(places[next]!))
+    return Uint32Array.from(references)
+  }
+
+  #sortShares(pack: number): Shares {
+    const { index, graph } = this.packs[pack]!
+    // A pack that was merged may have the commits of its shares.
+    const oid = (reference: number) =>
+      reference < EXTERNAL_REFERENCE ? index.oidBytes(reference) : graph.externalBytes(reference)
+    const found = Int32Array.from(graph.shareCommits, (reference) => this.findBytes(oid(reference)))
+    const isSorted = found.every((commit, i) => commit >= 0 && (i === 0 || commit > found[i - 1]!))
+    const places = Uint32Array.from(found.keys())
+    if (isSorted) return { commits: new Uint32Array(found.buffer), places }
+    const sorted = places.filter((place) => found[place]! >= 0).sort((a, b) => found[a]! - found[b]!)
+    return { commits: sorted.map((place) => found[place]!), places: sorted }
   }
 
   #placeExternals(pack: number): Float64Array {

@@ -8,7 +8,7 @@ import {
   StillMirroringError,
 } from '../../durable-objects/repository/mirror-errors.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
-import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
+import { ObjectTooLargeError } from '../../git/pack/packed-entry.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
 import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import { HttpError } from './http-error.ts'
