@@ -30,6 +30,8 @@ export interface Environment {
   readonly MAX_PUSH_BYTES?: string
   /** Packs of an account with more entries are taken in by parts of so many; 400,000 and 250,000 unless set. */
   readonly INGEST_ENTRIES?: string
+  /** Objects that a repository may have, to be mirrored and pushed to; 1,500,000 unless set. */
+  readonly REPOSITORY_OBJECTS?: string
 }
 
 /** How this deployment reaches the Atmosphere. */
@@ -56,6 +58,17 @@ export function readPushLimit({ MAX_PUSH_BYTES: text }: Environment): number {
 /** Entries of a pack that are taken in at once, or null if it is not set. @throws {@link ConfigError} */
 export function readIngestEntries({ INGEST_ENTRIES: text }: Environment): number | null {
   return readNumber('INGEST_ENTRIES', text)
+}
+
+/**
+ * Whoever reads a repository has some 55 bytes an object in memory: indexes and graphs. An isolate has 128 MB for these and
+ * for all else that it does.
+ */
+export const DEFAULT_REPOSITORY_OBJECTS = 1_500_000
+
+/** Objects that a repository may have. @throws {@link ConfigError} */
+export function readRepositoryObjects({ REPOSITORY_OBJECTS: text }: Environment): number {
+  return readNumber('REPOSITORY_OBJECTS', text) ?? DEFAULT_REPOSITORY_OBJECTS
 }
 
 /** The edge's own DID, or null if it has none. It is a did:web of a host alone. @throws {@link ConfigError} */

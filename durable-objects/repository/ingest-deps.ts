@@ -3,6 +3,7 @@ import type { MemoryAccount } from '../../git/bytes/memory-account.ts'
 import type { KnownObjects } from '../../git/graph/build-graph.ts'
 import type { IngestedPack } from '../../git/graph/ingest-pack.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
+import { PackError } from '../../git/pack/entry-header.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
@@ -27,7 +28,7 @@ export interface IngestDeps {
 }
 
 /** What is done with a pack, for a person. */
-export type IngestStep = 'downloading bytes' | 'receiving objects' | 'resolving objects' | 'linking commits'
+export type IngestStep = 'downloading bytes' | 'receiving objects' | 'resolving objects' | 'linking objects' | 'linking commits'
 export type TellStep = (step: IngestStep, done: number, total: number) => void
 
 /** What the repository has already, entered where its buffers are counted. */
@@ -41,6 +42,14 @@ export async function openKnown(
   for (const { data } of packs) memory.enter(data)
   const known = await withGraphs(packs)
   return { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) }
+}
+
+/** @throws {@link PackError} if the repository would have more objects than can be read, with so many of another pack */
+export function checkObjects({ store, limits }: Pick<IngestDeps, 'store' | 'limits'>, added: number): void {
+  const objects = store.packs('ready').reduce((sum, pack) => sum + pack.objects, added)
+  if (objects <= limits.objects) return
+  const what = objects === added ? `the pack has ${added} objects` : `with the pack there are ${objects} objects`
+  throw new PackError(`${what}; a repository can be mirrored with ${limits.objects} at most`)
 }
 
 /** Whether what a pack's objects lack may be in packs that are still to come. */

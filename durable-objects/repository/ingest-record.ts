@@ -5,7 +5,7 @@ import type { ManifestPack } from '../../storage/manifest.ts'
 import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import { checkObjects, type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
 import { PackArrival, PackMovedError } from './pack-arrival.ts'
 import { splitRecord } from './split-record.ts'
 
@@ -37,6 +37,7 @@ export async function ingestRecord(
   const arrival = await PackArrival.open(deps, address, { pack, source, memory, isReadBack: !isCut })
   const tellBytes = (bytes: number) => onProgress('downloading bytes', bytes, pack.size)
   try {
+    checkObjects(deps, pack.objects)
     if (isCut) {
       const isThere = await arrival.download(tellBytes)
       return isThere && (await splitRecord(deps, address, pack, source, isLastTry, onProgress))

@@ -26,9 +26,11 @@ export async function findMissing(input: LinkInput, state: LinkState): Promise<L
       if (type === undefined) absent.push(number)
     }
   }
+  // It may have been missing before.
+  for (const number of others) others.setMissing(number, false)
   const missing: Oid[] = []
   for (const number of await notInParts(input, others, absent)) {
-    others.noteMissing(number)
+    others.setMissing(number, true)
     if (missing.length < TOLD_FAULTS) missing.push(others.oid(number))
   }
   return { ...state, missing, mistyped: firstOf(mistyped), ...(await others.write(input, state)) }

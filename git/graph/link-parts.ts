@@ -37,6 +37,11 @@ export function isLinked({ parts }: Pick<LinkInput, 'parts'>, state: LinkState |
   return state?.graphs === parts.parts.length
 }
 
+/** What is still true of the parts when the repository has other objects: what they point at. */
+export function relinked(state: LinkState): LinkState {
+  return { ...state, lists: [], compared: 0, missing: null, graphs: 0 }
+}
+
 function step(input: LinkInput, state: LinkState): Promise<LinkState> {
   const { parts, limits = LINK_LIMITS } = input
   if (parts.entries + limits.others > NUMBERS) throw new PackError(`the pack has ${parts.entries} objects`)

@@ -87,8 +87,9 @@ export class OtherObjects implements BufferHolder {
     return this.#marks.get(number - this.#entries) & ~MISSING
   }
 
-  noteMissing(number: number): void {
-    this.expect(number, MISSING)
+  setMissing(number: number, isMissing: boolean): void {
+    const place = number - this.#entries
+    this.#marks.set(place, isMissing ? this.#marks.get(place) | MISSING : this.#marks.get(place) & ~MISSING)
   }
 
   isMissing(number: number): boolean {

@@ -109,6 +109,13 @@ const STEPS: readonly string[] = [
    -- \`tried\` says how often it was left.
    alter table mirror add column brought integer not null default 0;
    alter table packs add column left_at integer not null default 0;`,
+  `-- What else it takes to read a part without its index in memory: bytes of its index, and how many bases it does not have.
+   alter table split_parts add column index_bytes integer not null default 0;
+   alter table split_parts add column bases integer not null default 0;
+   -- How far the parts are linked, as JSON; null: not at all.
+   alter table splits add column links text;
+   delete from split_parts;
+   delete from splits;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {
