@@ -28,7 +28,12 @@ export interface IngestDeps {
 }
 
 /** What is done with a pack, for a person. */
-export type IngestStep = 'downloading bytes' | 'receiving objects' | 'resolving objects' | 'linking objects' | 'linking commits'
+export type IngestStep =
+  | 'downloading bytes'
+  | 'receiving objects'
+  | 'resolving objects'
+  | 'linking objects'
+  | 'linking commits'
 export type TellStep = (step: IngestStep, done: number, total: number) => void
 
 /** What the repository has already, entered where its buffers are counted. */

@@ -1,5 +1,10 @@
 import { LINK_LIMITS, type LinkLimits } from '../../git/graph/link-files.ts'
-import { DEFAULT_REPOSITORY_OBJECTS, type Environment, readIngestEntries, readRepositoryObjects } from '../environment.ts'
+import {
+  DEFAULT_REPOSITORY_OBJECTS,
+  type Environment,
+  readIngestEntries,
+  readRepositoryObjects,
+} from '../environment.ts'
 
 const MEBIBYTE = 1024 * 1024
 

@@ -56,12 +56,7 @@ export async function splitRecord(
   }
 }
 
-async function begin(
-  deps: IngestDeps,
-  pack: ManifestPack,
-  source: PackSource,
-  whole: R2Range,
-): Promise<Split> {
+async function begin(deps: IngestDeps, pack: ManifestPack, source: PackSource, whole: R2Range): Promise<Split> {
   const { store, newStem } = deps
   const entries = await verifyPack(whole)
   checkObjects(deps, entries)

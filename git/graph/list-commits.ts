@@ -54,13 +54,7 @@ class CommitLister implements BufferHolder {
   readonly #others: OtherObjects
   readonly #newObjects: NewObjects
 
-  constructor(
-    input: LinkInput,
-    commits: LinkedCommits,
-    trees: LinkedTrees,
-    others: OtherObjects,
-    compared: number,
-  ) {
+  constructor(input: LinkInput, commits: LinkedCommits, trees: LinkedTrees, others: OtherObjects, compared: number) {
     this.#input = input
     this.#commits = commits
     this.#others = others

@@ -241,7 +241,9 @@ class BatchLinks implements BufferHolder {
     const { commits, tags } = this.#links
     const isFirst = (number: number, place: number) => this.#numbers[place] === number
     // The same object once more says nothing new.
-    const first = [...commits.ordinals.view().keys()].filter((i) => isFirst(commits.ordinals.at(i), this.#commits.at(i)))
+    const first = [...commits.ordinals.view().keys()].filter((i) =>
+      isFirst(commits.ordinals.at(i), this.#commits.at(i)),
+    )
     const firstTags = [...tags.ordinals.view().keys()].filter((i) => isFirst(tags.ordinals.at(i), this.#tags.at(i)))
     const parents = first.reduce((sum, i) => sum + commits.parents(i).length, 0)
     const batch: LinkBatch = {

@@ -110,13 +110,17 @@ async function indexPart({
     memory.check()
     onProgress?.(phase, done, total)
   }
-  const scan = await scanPart(whole.pieces(part.start, whole.size - part.start, PIECE_BYTES), { ...part, idsAt }, {
-    visitor,
-    keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
-    onProgress: report('receiving'),
-    limits,
-    memory,
-  })
+  const scan = await scanPart(
+    whole.pieces(part.start, whole.size - part.start, PIECE_BYTES),
+    { ...part, idsAt },
+    {
+      visitor,
+      keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
+      onProgress: report('receiving'),
+      limits,
+      memory,
+    },
+  )
   memory.leave(piece)
   memory.enter(scan)
   await earlier.find(scan.baseIds)

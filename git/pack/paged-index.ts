@@ -50,9 +50,7 @@ export class PagedIndex {
   }
 
   #readLayout(): Promise<Layout> {
-    this.#layout ??= this.#file
-      .read(0, PACK_INDEX_HEADER_BYTES)
-      .then((header) => readLayout(header, this.#file.size))
+    this.#layout ??= this.#file.read(0, PACK_INDEX_HEADER_BYTES).then((header) => readLayout(header, this.#file.size))
     return this.#layout
   }
 

@@ -154,7 +154,16 @@ class PackScanner {
   }
 
   get heldBytes(): number {
-    const tables = [this.#offsets, this.#sizes, this.#kinds, this.#bases, this.#baseIds, this.#object, this.#before, this.#beforeAt]
+    const tables = [
+      this.#offsets,
+      this.#sizes,
+      this.#kinds,
+      this.#bases,
+      this.#baseIds,
+      this.#object,
+      this.#before,
+      this.#beforeAt,
+    ]
     return tables.reduce((sum, { heldBytes }) => sum + heldBytes, this.#input.bytes.byteLength)
   }
 

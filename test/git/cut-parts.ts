@@ -2,9 +2,15 @@ import { expect } from 'vitest'
 import { MemoryAccount } from '../../git/bytes/memory-account.ts'
 import { BufferRange } from '../../git/bytes/range.ts'
 import type { KnownObjects } from '../../git/graph/build-graph.ts'
-import { LINK_LIMITS, type LinkFiles, type LinkInput, type LinkLimits, type LinkState } from '../../git/graph/link-files.ts'
+import {
+  LINK_LIMITS,
+  type LinkFiles,
+  type LinkInput,
+  type LinkLimits,
+  type LinkState,
+} from '../../git/graph/link-files.ts'
 import { isLinked, linkNext } from '../../git/graph/link-parts.ts'
-import { PackGraph } from '../../git/graph/pack-graph.ts'
+import { EXTERNAL_REFERENCE, PackGraph } from '../../git/graph/pack-graph.ts'
 import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { cutPack } from '../../git/pack/cut-pack.ts'
@@ -14,6 +20,7 @@ import { PackIndex } from '../../git/pack/pack-index.ts'
 import { PackedObjects, type ReadablePack } from '../../git/pack/packed-objects.ts'
 import { PACK_HEADER_BYTES } from '../../git/pack/scan-pack.ts'
 import { verifyPack } from '../../git/pack/verify-pack.ts'
+import { linksOf } from './packs.ts'
 import { concat } from './protocol/wire.ts'
 
 export interface SplitOptions {
@@ -21,8 +28,6 @@ export interface SplitOptions {
   readonly entries: () => number
   readonly bytes?: number
   readonly limits?: Partial<LinkLimits>
-  /** Called with each step of linking; throws to have it cut off. */
-  readonly onStep?: (state: LinkState | null) => void
   /** Peaks of the accounts of all steps are added here. */
   readonly peaks?: number[]
 }
@@ -66,7 +71,9 @@ export async function cutAll(
   for (let left = total; left > 0; ) {
     const chunks: Uint8Array[] = []
     const memory = new MemoryAccount()
-    const earlier = memory.enter(new EarlierParts(memory.enter(new CutParts(parts, known.objects)), known.objects, memory))
+    const earlier = memory.enter(
+      new EarlierParts(memory.enter(new CutParts(parts, known.objects)), known.objects, memory),
+    )
     const cut = await cutPack({
       whole,
       part: { start, entries: Math.min(entries(), left), bytes: limit },
@@ -102,7 +109,6 @@ export async function split(bytes: Uint8Array, older: readonly PackHandle[], opt
     ...{ parts: new CutParts(parts, known.objects), known, files, limits, memory: new MemoryAccount() },
   })
   for (let input = inputOf(); !isLinked(input, state); input = inputOf(), steps++) {
-    options.onStep?.(state)
     const next: LinkState = await linkNext(input, state)
     // As it is stored.
     state = JSON.parse(JSON.stringify(next)) as LinkState
@@ -110,4 +116,24 @@ export async function split(bytes: Uint8Array, older: readonly PackHandle[], opt
   }
   const handles = packs.map((pack, i): PackHandle => ({ ...pack, graph: new PackGraph(files.graphs[i]!) }))
   return { packs: handles, linked: state, steps, files }
+}
+
+/** Commits and tags by their ids, wherever they are, and what the lists of commits have in all packs. */
+export function linksByOid(packs: readonly PackHandle[]) {
+  const links = packs.map(linksOf)
+  const byOid = <T extends { oid: string }>(items: readonly T[]) => new Map(items.map((item) => [item.oid, item]))
+  const commits = byOid(links.flatMap(({ commits }) => commits))
+  for (const { oid, objects } of packs.flatMap(sharesOf)) {
+    const commit = commits.get(oid)!
+    commits.set(oid, { ...commit, objects: [...commit.objects, ...objects].sort() })
+  }
+  return { commits, tags: byOid(links.flatMap(({ tags }) => tags)) }
+}
+
+function sharesOf({ index, graph }: PackHandle) {
+  const oid = (reference: number) => (reference < EXTERNAL_REFERENCE ? index.oid(reference) : graph.external(reference))
+  return Array.from(graph.shareCommits, (commit, share) => ({
+    oid: oid(commit),
+    objects: Array.from(graph.shared(share), oid),
+  }))
 }

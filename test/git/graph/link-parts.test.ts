@@ -1,38 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { REQUEST_MEMORY } from '../../../git/bytes/memory-account.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
-import { EXTERNAL_REFERENCE } from '../../../git/graph/pack-graph.ts'
 import type { PackHandle } from '../../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
 import { PackError } from '../../../git/pack/entry-header.ts'
 import { MissingBaseError } from '../../../git/pack/resolve-deltas.ts'
 import { verifyPack } from '../../../git/pack/verify-pack.ts'
-import { split } from '../cut-parts.ts'
+import { linksByOid, split } from '../cut-parts.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { manyObjects } from '../many-objects.ts'
 import { clone, ingest, ingestAll, linksOf, packOf, seededRandom } from '../packs.ts'
 import { pushes } from '../pushes.ts'
 import { randomHistory } from '../random-history.ts'
-
-/** Commits and tags by their ids, wherever they are, and what the lists of commits have in all packs. */
-function linksByOid(packs: readonly PackHandle[]) {
-  const links = packs.map(linksOf)
-  const byOid = <T extends { oid: string }>(items: readonly T[]) => new Map(items.map((item) => [item.oid, item]))
-  const commits = byOid(links.flatMap(({ commits }) => commits))
-  for (const { oid, objects } of packs.flatMap(sharesOf)) {
-    const commit = commits.get(oid)!
-    commits.set(oid, { ...commit, objects: [...commit.objects, ...objects].sort() })
-  }
-  return { commits, tags: byOid(links.flatMap(({ tags }) => tags)) }
-}
-
-function sharesOf({ index, graph }: PackHandle) {
-  const oid = (reference: number) => (reference < EXTERNAL_REFERENCE ? index.oid(reference) : graph.external(reference))
-  return Array.from(graph.shareCommits, (commit, share) => ({
-    oid: oid(commit),
-    objects: Array.from(graph.shared(share), oid),
-  }))
-}
 
 function standsOnOthers({ index }: PackHandle): boolean {
   const bases = Array.from({ length: index.entries }, (_, entry) => index.base(entry))
