@@ -1,7 +1,7 @@
 import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import type { BuiltPack } from '../../git/pack/build-pack.ts'
 import { RefusedError } from '../account-writer/answers.ts'
-import { type Environment, readPushLimit } from '../environment.ts'
+import { type Environment, readPushLimit, readRepositoryObjects } from '../environment.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import type { Mirror } from '../repository/mirror.ts'
 import { accountWriterOf } from '../stubs.ts'
@@ -41,6 +41,7 @@ export function newPack(
     memory,
     client,
     limit: readPushLimit(environment),
+    mostObjects: readRepositoryObjects(environment),
     blobLimit: async () => (await client.describeServer()).blobUploadLimit,
     token: async (refused) => {
       const address = { did, pds, ...(refused === undefined ? {} : { refused }) }
