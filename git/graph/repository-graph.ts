@@ -1,3 +1,4 @@
+import { Bitmap } from '../bytes/bitmap.ts'
 import { LruCache } from '../bytes/lru-cache.ts'
 import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import { type ObjectType, TAG } from '../object/object-type.ts'
@@ -9,8 +10,10 @@ import type { KnownPack } from './pack-handle.ts'
 /** The number of no commit. */
 export const NO_COMMIT = -1
 
-/** Bytes of the graphs that are kept, with those of the packs' files that they hold on to. The last one stays in any case. */
+/** Bytes of the graphs that are kept, with those of the packs' files that they hold on to. A larger one is not kept. */
 const KEPT_BYTES = 32 * 1024 * 1024
+/** What it takes to look up one commit among shares. */
+const LOOK_UP_STEPS = 16
 const NO_REFERENCES = new Uint32Array(0)
 
 /** The shares of a pack by their commits: the numbers of these, ascending, and by them the place in the pack's graph. */
@@ -60,7 +63,8 @@ export class RepositoryGraph implements CommitGraph {
     // The packs' bytes belong to a request, and are not to be kept.
     const known = packs.map(({ index, graph }) => ({ index, graph }))
     const graph = before?.replaceFrom(same, known.slice(same)) ?? new RepositoryGraph(known)
-    made.set(oldest.graph, graph)
+    // One that is too large would hold on to files that the next reader reads anew: there would be all of them twice.
+    if (graph.heldBytes <= KEPT_BYTES) made.set(oldest.graph, graph)
     return graph
   }
 
@@ -255,6 +259,31 @@ export class RepositoryGraph implements CommitGraph {
     const references: number[] = []
     for (let next = at; commits[next] === commit; next++) references.push(...graph.shared(places[next]!))
     return Uint32Array.from(references)
+  }
+
+  /**
+   * The same for each of these commits.
+   *
+   * @param visit hears of the pack and of references
+   */
+  forEachShared(
+    commits: Uint32Array,
+    except: ReadonlySet<number>,
+    visit: (pack: number, shared: Uint32Array) => void,
+  ): void {
+    for (const [pack, { graph }] of this.packs.entries()) {
+      const shares = graph.shareCommits.length
+      if (shares === 0) continue
+      if (commits.length * LOOK_UP_STEPS < shares) {
+        for (const commit of commits) if (!except.has(commit)) visit(pack, this.shared(pack, commit))
+        continue
+      }
+      const wanted = new Bitmap(this.size)
+      for (const commit of commits) if (!except.has(commit)) wanted.set(commit)
+      this.#shares[pack] ??= this.#sortShares(pack)
+      const { commits: shared, places } = this.#shares[pack]!
+      for (const [i, commit] of shared.entries()) if (wanted.has(commit)) visit(pack, graph.shared(places[i]!))
+    }
   }
 
   #sortShares(pack: number): Shares {

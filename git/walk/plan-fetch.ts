@@ -197,19 +197,11 @@ class FetchPlanner {
         this.#selectReference(pack, reference)
       }
     }
-    this.#selectShares(commits, except)
+    // What packs hold that is new in commits of others.
+    this.#graph.forEachShared(commits, except, (pack, references) => {
+      for (const reference of references) this.#selectReference(pack, reference)
+    })
     for (const pack of touched) this.#selectLate(pack)
-  }
-
-  /** The same of what packs hold that is new in commits of others. */
-  #selectShares(commits: Uint32Array, except: ReadonlySet<number>): void {
-    if (!this.#graph.hasShares) return
-    for (const pack of this.#graph.packs.keys()) {
-      for (const commit of commits) {
-        if (except.has(commit)) continue
-        for (const reference of this.#graph.shared(pack, commit)) this.#selectReference(pack, reference)
-      }
-    }
   }
 
   #treesOf(commits: readonly number[]): Place[] {
