@@ -6,6 +6,7 @@ import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
+import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
 import type { RepositoryAddress } from './answers.ts'
@@ -49,9 +50,19 @@ export async function openKnown(
   return { objects: memory.enter(new PackedObjects(known)), graph: RepositoryGraph.of(known) }
 }
 
-/** @throws {@link PackError} if the repository would have more objects than can be read, with so many of another pack */
-export function checkObjects({ store, limits }: Pick<IngestDeps, 'store' | 'limits'>, added: number): void {
-  const objects = store.packs('ready').reduce((sum, pack) => sum + pack.objects, added)
+/**
+ * @param added objects of another pack
+ * @param source where that is; what it replaces does not count
+ * @throws {@link PackError} if the repository would have more objects with it than can be read
+ */
+export function checkObjects(
+  { store, limits }: Pick<IngestDeps, 'store' | 'limits'>,
+  added: number,
+  { replaces }: PackSource,
+): void {
+  const replaced = new Set([...replaces, ...store.merges.containersOf(replaces)])
+  const others = store.packs('ready').filter(({ id }) => !replaced.has(id))
+  const objects = others.reduce((sum, pack) => sum + pack.objects, added)
   if (objects <= limits.objects) return
   const what = objects === added ? `the pack has ${added} objects` : `with the pack there are ${objects} objects`
   throw new PackError(`${what}; a repository can be mirrored with ${limits.objects} at most`)

@@ -37,7 +37,7 @@ export async function ingestRecord(
   const arrival = await PackArrival.open(deps, address, { pack, source, memory, isReadBack: !isCut })
   const tellBytes = (bytes: number) => onProgress('downloading bytes', bytes, pack.size)
   try {
-    checkObjects(deps, pack.objects)
+    checkObjects(deps, pack.objects, source)
     if (isCut) {
       const isThere = await arrival.download(tellBytes)
       return isThere && (await splitRecord(deps, address, pack, source, isLastTry, onProgress))

@@ -59,7 +59,7 @@ export async function splitRecord(
 async function begin(deps: IngestDeps, pack: ManifestPack, source: PackSource, whole: R2Range): Promise<Split> {
   const { store, newStem } = deps
   const entries = await verifyPack(whole)
-  checkObjects(deps, entries)
+  checkObjects(deps, entries, source)
   if (!store.isSource(pack.id, source)) throw new PackMovedError(`${pack.id} has changed`)
   const stem = newStem()
   store.splits.begin(pack.id, stem, entries)

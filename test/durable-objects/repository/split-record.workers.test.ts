@@ -310,6 +310,30 @@ describe('a pack of the account with more entries than are taken in at once', TI
       ])
     }))
 
+  it('counts with the others in the repository, but not with those that it replaces', () =>
+    withMirror(async (mirror) => {
+      const limits = { ...SMALL, objects: 450 }
+      const made = manyObjects({ commits: 40, files: 8 })
+      await mirror.add(1, made)
+      await mirror.fill({ limits })
+      await mirror.add(2, manyObjects({ commits: 8, files: 8, seed: 'more' }))
+      await mirror.fill({ limits })
+      expect(mirror.states(1, 2)).toEqual(['merged', 'broken'])
+      expect(mirror.events('pack-broken')).toEqual([
+        expect.objectContaining({
+          reason: 'with the pack there are 480 objects; a repository can be mirrored with 450 at most',
+        }),
+      ])
+      // The account's packs become one.
+      mirror.account.blobPack(3, [made.pack], [1])
+      mirror.account.removePack(1)
+      mirror.account.ref(MAIN, made.tip, 3, 3)
+      await mirror.read('all')
+      expect(await mirror.fill({ limits })).toEqual({ done: true })
+      expect(mirror.states(1, 3)).toEqual(['gone', 'merged'])
+      expect(await mirror.clone(made.tip)).toBe(made.objects)
+    }))
+
   it('is read again whole, with what was merged with it, where R2 has lost a file of one of its parts', () =>
     withMirror(async (mirror) => {
       const made = manyObjects({ commits: 45, files: 4 })
