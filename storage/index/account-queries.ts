@@ -118,7 +118,11 @@ export async function listRepositoriesOf(
   { order, limit, after }: { readonly order: RepositoryOrder; readonly limit: number; readonly after?: Position },
 ): Promise<Page<IndexedRepository>> {
   const { columns, isDescending, position } = SORTINGS[order]
-  const list = (values: readonly unknown[]) => sql.join([...values], sql`, `)
+  const list = (values: readonly unknown[]) =>
+    sql.join(
+      values.map((value) => sql`${value}`),
+      sql`, `,
+    )
   const isAfter =
     after === undefined ? sql`` : sql`and (${list(columns)}) ${isDescending ? sql`<` : sql`>`} (${list(after)})`
   const sorted = list(columns.map((column) => (isDescending ? sql`${column} desc` : column)))

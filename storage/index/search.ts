@@ -13,8 +13,8 @@ import { accounts } from './tables.ts'
 import { isRepositoryVisible } from './visible.ts'
 
 /**
- * So many repositories are weighed at most. A query that more of them answer is one of common words, whose weights say
- * nothing: then those of that name, those with the words in their names, and the newest come first.
+ * So many repositories are looked at. Where more of them answer a query its words are common, and their weights say
+ * nothing: then the newest of them are taken.
  */
 const WEIGHED = 500
 /** Repositories that have the very name that was asked for, the newest activity first. */
@@ -31,15 +31,15 @@ export interface SearchOptions {
 }
 
 type Found = RepositoryColumns & {
-  readonly id: number
+  readonly place: number
   readonly tier: number
   readonly weight: number
   readonly at: number
 }
 
 /**
- * Repositories, best first: those whose name is the query, then by weight, then by activity. What is weighed is bounded, so
- * that a word that all have costs no more than another.
+ * Repositories, best first: those whose name is the query, then those with its words in their names, then all others; of
+ * each by weight, then by activity. What is weighed is bounded, so that a word that all have costs no more than another.
  *
  * @param match of the query, not null
  */
@@ -56,26 +56,33 @@ export async function searchRepositories(
       select * from (select ${repositories.id} as id, 0 as tier, 0 as weight from ${shown(sql`${repositories}`, sql`${repositories.name} = ${name} collate nocase`)}
         order by ${repositories.pushedAt} desc limit ${NAMESAKES})
       union all
-      select * from (select ${repositories.id}, 1, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from ${matching(match)}
+      select * from (select ${repositories.id}, 1, 0 from ${matching(`{name} : (${match})`)}
+        order by s.rowid desc limit ${WEIGHED})
+      union all
+      select * from (select ${repositories.id}, 2, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from ${matching(match)}
         and (select yes from is_rare) limit ${WEIGHED})
       union all
-      select * from (select ${repositories.id}, 1, -1 from ${matching(`{name} : (${match})`)}
-        and not (select yes from is_rare) order by s.rowid desc limit ${WEIGHED})
-      union all
-      select * from (select ${repositories.id}, 1, 0 from ${matching(match)}
+      select * from (select ${repositories.id}, 2, 0 from ${matching(match)}
         and not (select yes from is_rare) order by s.rowid desc limit ${WEIGHED})
     ),
     ranked as (
-      select c.id, min(c.tier) as tier, min(c.weight) as weight, -min(${repositories.pushedAt}, ${now}) as at
+      select c.id, min(c.tier) as tier, min(c.weight) as weight, -min(${repositories.pushedAt}, ${now}) as at, -c.id as place
       from candidates c cross join ${repositories} where ${repositories.id} = c.id group by c.id
     )
-    select ranked.id as id, tier, weight, at, ${REPOSITORY_COLUMNS}
-    from (select * from ranked ${after === undefined ? sql`` : sql`where (tier, weight, at, id) > (${sql.join([...after], sql`, `)})`}
-      order by tier, weight, at, id limit ${limit + 1}) as ranked
+    select place, tier, weight, at, ${REPOSITORY_COLUMNS}
+    from (select * from ranked ${
+      after === undefined
+        ? sql``
+        : sql`where (tier, weight, at, place) > (${sql.join(
+            after.map((value) => sql`${value}`),
+            sql`, `,
+          )})`
+    }
+      order by tier, weight, at, place limit ${limit + 1}) as ranked
     cross join ${repositories} cross join ${accounts}
     where ${repositories.id} = ranked.id and ${accounts.did} = ${repositories.did}
-    order by tier, weight, at, ranked.id`)
-  return pageOf(rows, limit, ({ tier, weight, at, id }) => [tier, weight, at, id], indexedRepository)
+    order by tier, weight, at, place`)
+  return pageOf(rows, limit, ({ tier, weight, at, place }) => [tier, weight, at, place], indexedRepository)
 }
 
 /** Repositories that are shown, with their accounts. The order of the join is told: there are no statistics. */
