@@ -1,14 +1,18 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 /** Who an actor (a handle or a DID) was when it was last looked up. */
-export const identities = sqliteTable('identities', {
-  actor: text('actor').primaryKey(),
-  did: text('did').notNull(),
-  handle: text('handle'),
-  pds: text('pds').notNull(),
-  /** Milliseconds since 1970. */
-  expiresAt: integer('expires_at').notNull(),
-})
+export const identities = sqliteTable(
+  'identities',
+  {
+    actor: text('actor').primaryKey(),
+    did: text('did').notNull(),
+    handle: text('handle'),
+    pds: text('pds').notNull(),
+    /** Milliseconds since 1970. */
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [index('identities_by_end').on(table.expiresAt)],
+)
 
 /**
  * The `dev.skein.repo` records of accounts, as they were listed or came by the stream: what name is which repository. Of
