@@ -16,7 +16,7 @@ import { isRepositoryVisible } from './visible.ts'
  * So many repositories are looked at. Where more of them answer a query its words are common, and their weights say
  * nothing: then the newest of them are taken.
  */
-const WEIGHED = 500
+const WEIGHED = 200
 /** Repositories that have the very name that was asked for, the newest activity first. */
 const NAMESAKES = 100
 /** Weights of the columns of `repository_search`: name, topics, owner, description. */

@@ -138,7 +138,7 @@ describe('search', () => {
     expect(names).toEqual(await search('parser'))
   })
 
-  it('gives all of a word that more have than are weighed, once, the very name and names first', async () => {
+  it('gives each once where more have a word than are weighed, the very name and names with it first', async () => {
     const did = didOf(2)
     const records = Array.from({ length: 700 }, (_, i) => ({
       collection: REPO_COLLECTION,
@@ -160,7 +160,7 @@ describe('search', () => {
     expect(names[0]).toBe('widget')
     expect(names.slice(1, 8).every((name) => name.startsWith('widget-'))).toBe(true)
     expect(new Set(names).size).toBe(names.length)
-    expect(names.length).toBeGreaterThanOrEqual(500)
+    expect(names.length).toBeGreaterThanOrEqual(200)
   })
 })
 
