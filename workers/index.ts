@@ -2,6 +2,8 @@ import { drizzle } from 'drizzle-orm/d1'
 import type { Environment } from '../durable-objects/environment.ts'
 import { LandingAudit } from '../storage/access/landing-audit.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
+import { DeadLetters } from '../storage/index/dead-letters.ts'
+import { IndexStore } from '../storage/index/index-store.ts'
 import { RequestContext } from './request-context.ts'
 import { router } from './router.ts'
 
@@ -14,6 +16,12 @@ export default {
   /** Once a day, see `crons` in wrangler.toml. */
   async scheduled(_, environment) {
     const db = drizzle(environment.DB)
-    await Promise.all([new D1IdentityCache(db).prune(), new LandingAudit(db).prune(Date.now())])
+    const now = Date.now()
+    await Promise.all([
+      new D1IdentityCache(db).prune(),
+      new LandingAudit(db).prune(now),
+      new IndexStore(db).prune(now),
+      new DeadLetters(db).prune(now),
+    ])
   },
 } satisfies ExportedHandler<Environment>
