@@ -20,6 +20,7 @@ import type {
 import { doChores, nextChore, retryChores } from './chores.ts'
 import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
+import { type Heard, hear } from './hear.ts'
 import { readIngestLimits } from './ingest-limits.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
 import { findLostPacks } from './lost-packs.ts'
@@ -74,6 +75,26 @@ export class Repository extends DurableObject<Environment> {
     return this.#store.shown.annotated(peeled)
   }
 
+  /**
+   * Takes over what a stream has said of the repository, if it is mirrored, and has it ready for the next reader.
+   *
+   * @returns whether it is mirrored
+   */
+  async hear(address: RepositoryAddress, heard: Heard): Promise<boolean> {
+    const { PACKS } = this.env
+    const deps = {
+      store: this.#store,
+      readParked: async (key: string) => (await (await PACKS.get(key))?.bytes()) ?? null,
+      keepInlinePack: (id: string, bytes: Uint8Array) => this.#keepInlinePack(address, id, bytes),
+    }
+    const outcome = await hear(deps, address, heard)
+    if (outcome === 'cold' || outcome === 'known') return outcome === 'known'
+    if (outcome === 'unclear') await this.#read(address)
+    else await this.#wakeToFill()
+    if (!this.#store.isComplete()) this.ctx.waitUntil(this.#ingest(address).then(() => this.#wakeForChores()))
+    return true
+  }
+
   /** Reads the account now, for a writer who found that the mirror is behind. */
   async refresh(address: RepositoryAddress): Promise<ReadAccountOutcome> {
     return this.#read(address)
@@ -112,6 +133,10 @@ export class Repository extends DurableObject<Environment> {
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
+    // A stream may have been faster, and has not looked at what they need.
+    this.#store.settleRefs(
+      landed.states.flatMap(({ name, target }) => (target ? [{ name, target, isBroken: false }] : [])),
+    )
     this.ctx.waitUntil(this.#wakeForChores().then(() => this.#wakeToFill()))
   }
 
@@ -190,14 +215,11 @@ export class Repository extends DurableObject<Environment> {
   ): Promise<ReadAccountOutcome> {
     await Promise.allSettled([before])
     this.#askedAt = Date.now()
-    const { PACKS } = this.env
     const outcome = await readAccount(
       {
         store: this.#store,
         client: createPdsClient(this.env, address.pds),
-        keepInlinePack: async (id, bytes) => {
-          await PACKS.put(packKeys(address.did, address.rkey, id).pack, bytes)
-        },
+        keepInlinePack: (id, bytes) => this.#keepInlinePack(address, id, bytes),
         log,
         now: Date.now,
       },
@@ -210,6 +232,10 @@ export class Repository extends DurableObject<Environment> {
     await this.#wakeToFill()
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) this.ctx.waitUntil(this.#sweep(address))
     return outcome
+  }
+
+  async #keepInlinePack({ did, rkey }: RepositoryAddress, id: string, bytes: Uint8Array): Promise<void> {
+    await this.env.PACKS.put(packKeys(did, rkey, id).pack, bytes)
   }
 
   async #restoreOnce(address: RepositoryAddress): Promise<ReadAccountOutcome> {

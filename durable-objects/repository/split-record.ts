@@ -16,7 +16,7 @@ import { packKeys, partOffsetsKey, partPackId } from '../../storage/packs/pack-k
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { ObjectGoneError, R2Range } from '../../storage/packs/r2-range.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import { type IngestDeps, logFaults, mayBringMore, openKnown, requireListed, type TellStep } from './ingest-deps.ts'
 import { PackMovedError } from './pack-arrival.ts'
 
 /**
@@ -211,6 +211,7 @@ async function link(
     memory,
   })
   if (!isLastTry && mayBringMore(store, linked)) return
+  if (linked.missing.length > 0) requireListed(store)
   logFaults(deps, address, pack, linked)
   for (const [i, { id }] of parts.entries()) await bucket.put(packKeys(did, rkey, id).graph, linked.write(i))
   if (!store.takeInParts(pack.id, parts, source)) throw new PackMovedError(`${pack.id} has changed`)

@@ -109,6 +109,8 @@ const STEPS: readonly string[] = [
    -- \`tried\` says how often it was left.
    alter table mirror add column brought integer not null default 0;
    alter table packs add column left_at integer not null default 0;`,
+  `-- How often something was heard of the account by a stream, which drops events, since all of it was listed.
+   alter table mirror add column heard integer not null default 0;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

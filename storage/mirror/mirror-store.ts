@@ -445,6 +445,21 @@ export class MirrorStore {
     this.#sql.exec('update mirror set ingest_failures = 0, ingest_due = 0 where ingest_failures > 0')
   }
 
+  /** Notes that what is here was heard of by a stream in part: what it has not said is not known. */
+  noteHeard(): void {
+    this.#sql.exec('update mirror set heard = heard + 1')
+  }
+
+  /** How often that was since all of the account was listed. */
+  timesHeard(): number {
+    return this.#sql.exec<{ heard: number }>('select heard from mirror').toArray()[0]?.heard ?? 0
+  }
+
+  /** Notes that all of the account has been listed. @param heard {@link timesHeard} before */
+  noteListed(heard: number): void {
+    this.#sql.exec('update mirror set heard = 0 where heard = ?', heard)
+  }
+
   /** Forgets the repository. */
   clear(): void {
     this.#storage.transactionSync(() => {
