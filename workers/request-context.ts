@@ -179,7 +179,7 @@ export class RequestContext {
     const repositories = await findRepositories(client, identity.did, ({ uri, reason }) => {
       log('record-skipped', { uri, reason })
     })
-    await this.#directory.replace(identity.did, repositories, startedAt)
+    await this.#directory.replace(identity.did, repositories, startedAt, identity)
   }
 
   async #listQuietly(identity: Identity): Promise<void> {

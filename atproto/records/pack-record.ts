@@ -35,6 +35,27 @@ function decodeRest(record: Record<string, unknown>): PackRecord {
   }
 }
 
+/**
+ * The same for a reader that needs no content. `bytes` may have been taken out of the JSON, and are not looked at if they
+ * are there, so that both come to the same.
+ *
+ * @param isParked whether the record has `bytes` that are not in the JSON
+ * @throws {@link InvalidRecordError}
+ */
+export function decodePackSummary(json: unknown, isParked: boolean): Pick<PackRecord, 'size' | 'objects'> {
+  const { bytes, ...rest } = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {}
+  const isInline = isParked || bytes !== undefined
+  const record = checkRecord(PACK_COLLECTION, Array.isArray(json) ? json : rest)
+  const { size, objects, checksum } = record as unknown as PackRecord
+  if (!isOid(checksum)) throw new InvalidRecordError('checksum is not 40 lower-case hex digits')
+  if (isInline && record.parts === undefined) {
+    if (size > INLINE_PACK_LIMIT) throw new InvalidRecordError(`size is ${size}, which is more than bytes can hold`)
+  } else {
+    decodeContent(isInline ? { ...record, bytes: new Uint8Array() } : record, size)
+  }
+  return { size, objects }
+}
+
 function decodeContent(record: Record<string, unknown>, size: number): { bytes: Uint8Array } | { parts: BlobRef[] } {
   const bytes = record.bytes as Uint8Array | undefined
   const parts = (record.parts as LexiconBlob[] | undefined)?.map(plainBlob)
