@@ -37,10 +37,19 @@ export class AccountWants implements WantQueue {
     return meta.changes > 0
   }
 
-  async failed(did: string, dueAt: number, reason: string): Promise<void> {
+  async begin(did: string, now: number, until: number): Promise<AccountWant | null> {
+    const [begun] = await this.#db
+      .update(accountWants)
+      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: until })
+      .where(and(eq(accountWants.did, did), lte(accountWants.dueAt, now)))
+      .returning()
+    return begun ?? null
+  }
+
+  async putOff(did: string, dueAt: number, reason: string): Promise<void> {
     await this.#db
       .update(accountWants)
-      .set({ tries: sql`${accountWants.tries} + 1`, dueAt, reason: reason.slice(0, MAX_REASON).toWellFormed() })
+      .set({ dueAt, reason: reason.slice(0, MAX_REASON).toWellFormed() })
       .where(eq(accountWants.did, did))
   }
 
