@@ -5,10 +5,8 @@ import type { EventsMessage } from '../../storage/index/messages.ts'
 import { readEventsMessage } from './read-message.ts'
 
 export interface LettersDeps {
-  readonly letters: Pick<DeadLetters, 'list' | 'take' | 'add'>
+  readonly letters: Pick<DeadLetters, 'list' | 'take'>
   send(message: EventsMessage): Promise<void>
-  /** Milliseconds since 1970. */
-  now(): number
 }
 
 /** What could not be applied, the newest first. @param before id of the last one of the page before */
@@ -33,17 +31,13 @@ export async function replayDeadLetters(
   return outcomes
 }
 
-async function replay({ letters, send, now }: LettersDeps, id: number): Promise<ReplayOutcome> {
-  const letter = await letters.take(id)
-  if (letter === null) return 'absent'
+async function replay({ letters, send }: LettersDeps, id: number): Promise<ReplayOutcome> {
+  const [letter] = await letters.list(1, id + 1)
+  if (letter?.id !== id) return 'absent'
   const message = readEventsMessage(parseJson(letter.payload))
-  try {
-    if (message !== null) await send(message)
-  } catch (error) {
-    await letters.add(letter.payload, letter.error, letter.diedAt)
-    throw error
-  }
-  if (message !== null) return 'replayed'
-  await letters.add(letter.payload, letter.error, now())
-  return 'unreadable'
+  if (message === null) return 'unreadable'
+  // It is taken out only then: to deliver it twice changes nothing.
+  await send(message)
+  await letters.take(id)
+  return 'replayed'
 }
