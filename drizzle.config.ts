@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./storage/directory/tables.ts', './storage/access/tables.ts'],
+  schema: ['./storage/directory/tables.ts', './storage/access/tables.ts', './storage/operator/tables.ts'],
   out: './migrations',
 })
