@@ -99,7 +99,10 @@ export class MirrorRegister {
 
   async totals(): Promise<MirrorTotals> {
     const row = await this.#db
-      .select({ mirrors: sql<number>`count(*)`, bytes: sql<number>`coalesce(sum(${mirrors.bytes}), 0)` })
+      .select({
+        mirrors: sql<number>`count(*) filter (where ${mirrors.bytes} > 0)`,
+        bytes: sql<number>`coalesce(sum(${mirrors.bytes}), 0)`,
+      })
       .from(mirrors)
       .get()
     return row ?? { mirrors: 0, bytes: 0 }
