@@ -30,6 +30,18 @@ export interface Environment {
   readonly MAX_PUSH_BYTES?: string
   /** Packs of an account with more entries are taken in by parts of so many; 400,000 and 250,000 unless set. */
   readonly INGEST_ENTRIES?: string
+  /** DIDs, separated by blanks, of the accounts that are mirrored and served; all unless set. */
+  readonly MIRROR_FOR?: string
+  /** DIDs, separated by blanks, of the accounts that are written to through this edge; all unless set. */
+  readonly PUSH_FOR?: string
+  /** The largest repository, in bytes of the packs that its account has of it; no limit unless set. */
+  readonly MAX_REPOSITORY_BYTES?: string
+  /** The same of all repositories of an account that are mirrored here. */
+  readonly MAX_ACCOUNT_BYTES?: string
+  /** Mirrors that nobody has used for so many days are dropped; none unless set. */
+  readonly EVICT_AFTER_DAYS?: string
+  /** Secret: opens the operator's methods; without it there are none. */
+  readonly OPERATOR_TOKEN?: string
 }
 
 /** How this deployment reaches the Atmosphere. */
@@ -58,6 +70,55 @@ export function readIngestEntries({ INGEST_ENTRIES: text }: Environment): number
   return readNumber('INGEST_ENTRIES', text)
 }
 
+/** Whether this edge mirrors and serves an account's repositories. @throws {@link ConfigError} */
+export function mayMirror({ MIRROR_FOR: text }: Pick<Environment, 'MIRROR_FOR'>, did: string): boolean {
+  return isListed('MIRROR_FOR', text, did)
+}
+
+/**
+ * Whether an account may be written to through this edge: by pushes, the gateway, and what creates repositories and
+ * tokens. @throws {@link ConfigError}
+ */
+export function mayPush(settings: Pick<Environment, 'MIRROR_FOR' | 'PUSH_FOR'>, did: string): boolean {
+  return mayMirror(settings, did) && isListed('PUSH_FOR', settings.PUSH_FOR, did)
+}
+
+/** How much of strangers' repositories is taken in, in bytes; null: there is no limit. */
+export interface SizeCaps {
+  readonly repository: number | null
+  readonly account: number | null
+}
+
+/** @throws {@link ConfigError} */
+export function readSizeCaps({
+  MAX_REPOSITORY_BYTES: repository,
+  MAX_ACCOUNT_BYTES: account,
+}: Pick<Environment, 'MAX_REPOSITORY_BYTES' | 'MAX_ACCOUNT_BYTES'>): SizeCaps {
+  return {
+    repository: readNumber('MAX_REPOSITORY_BYTES', repository),
+    account: readNumber('MAX_ACCOUNT_BYTES', account),
+  }
+}
+
+const DAY = 24 * 60 * 60_000
+
+/** After how many milliseconds without a use a mirror is dropped; null: never. @throws {@link ConfigError} */
+export function readEvictAfter({ EVICT_AFTER_DAYS: text }: Pick<Environment, 'EVICT_AFTER_DAYS'>): number | null {
+  const days = readNumber('EVICT_AFTER_DAYS', text)
+  return days && days * DAY
+}
+
+/** Shorter ones can be guessed. */
+const OPERATOR_TOKEN_LENGTH = 32
+
+/** What the operator's requests must carry, or null: this edge takes none. @throws {@link ConfigError} */
+export function readOperatorToken({ OPERATOR_TOKEN: text }: Pick<Environment, 'OPERATOR_TOKEN'>): string | null {
+  if (text === undefined || text === '') return null
+  if (/^[\x21-\x7e]+$/.test(text) && text.length >= OPERATOR_TOKEN_LENGTH) return text
+  // It is a secret: the message does not show it.
+  throw new ConfigError(`OPERATOR_TOKEN must be ${OPERATOR_TOKEN_LENGTH} characters or more, without blanks`)
+}
+
 /** The edge's own DID, or null if it has none. It is a did:web of a host alone. @throws {@link ConfigError} */
 export function readEdgeDid({ EDGE_DID: text }: Environment): string | null {
   if (text === undefined || text === '') return null
@@ -75,6 +136,27 @@ export function readNetworkConfig(environment: Environment): NetworkConfig {
       : null,
     allowPrivateHosts: readFlag('ALLOW_PRIVATE_HOSTS', environment.ALLOW_PRIVATE_HOSTS),
   }
+}
+
+/** Lists of DIDs as they were last read: they are looked into with every request. */
+const lists = new Map<string, { readonly text: string; readonly dids: ReadonlySet<string> }>()
+
+/** An empty list is none: then all are on it. */
+function isListed(name: string, text: string | undefined, did: string): boolean {
+  if (text === undefined || text.trim() === '') return true
+  let list = lists.get(name)
+  if (list?.text !== text) {
+    list = { text, dids: readDids(name, text) }
+    lists.set(name, list)
+  }
+  return list.dids.has(did)
+}
+
+function readDids(name: string, text: string): ReadonlySet<string> {
+  const dids = text.trim().split(/\s+/)
+  const wrong = dids.find((did) => !isSupportedDid(did))
+  if (wrong === undefined) return new Set(dids)
+  throw new ConfigError(`${name} must be DIDs with blanks between them, and has ${JSON.stringify(wrong)}`)
 }
 
 function readNumber(name: string, text: string | undefined): number | null {

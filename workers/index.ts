@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/d1'
 import type { Environment } from '../durable-objects/environment.ts'
+import { dropUnused } from '../durable-objects/operator/drop-unused.ts'
 import { LandingAudit } from '../storage/access/landing-audit.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { RequestContext } from './request-context.ts'
@@ -14,6 +15,7 @@ export default {
   /** Once a day, see `crons` in wrangler.toml. */
   async scheduled(_, environment) {
     const db = drizzle(environment.DB)
-    await Promise.all([new D1IdentityCache(db).prune(), new LandingAudit(db).prune(Date.now())])
+    const now = Date.now()
+    await Promise.all([new D1IdentityCache(db).prune(), new LandingAudit(db).prune(now), dropUnused(environment, now)])
   },
 } satisfies ExportedHandler<Environment>

@@ -7,15 +7,19 @@ import { MemoryIdentityCache } from '../atproto/identity/identity-cache.ts'
 import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
 import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
-import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
+import { type Environment, mayMirror, readNetworkConfig, readSizeCaps } from '../durable-objects/environment.ts'
 import type { LandingDeps } from '../durable-objects/landing/land-in-account.ts'
 import { log } from '../durable-objects/log.ts'
+import { blockedMessage, NOT_MIRRORED } from '../durable-objects/operator-words.ts'
 import { createPdsClient } from '../durable-objects/pds-clients.ts'
 import { Mirror, type MirroredAccount, type MirrorRole } from '../durable-objects/repository/mirror.ts'
+import { type Room, roomOf } from '../durable-objects/size-caps.ts'
 import { accountWriterOf } from '../durable-objects/stubs.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
+import { BlockStore, blockReason } from '../storage/operator/blocks.ts'
+import { MirrorRegister } from '../storage/operator/mirror-register.ts'
 import { HttpError } from './http/http-error.ts'
 import { repositoryNotFound } from './repository-access.ts'
 
@@ -142,6 +146,7 @@ export class RequestContext {
    * created elsewhere a moment ago is not seen, and does not wait.
    */
   async findListed(identity: Identity, name: string): Promise<DirectoryEntry | null> {
+    this.#requireMirrored(identity)
     const atHand = this.#directory.atHand(identity.did, name)
     if (atHand !== null && Date.now() - atHand.listedAt <= LISTING_RECHECK) return atHand.entry
     const { entry, listedAt } = await this.#directory.lookUp(identity.did, name)
@@ -155,14 +160,40 @@ export class RequestContext {
     return this.#directory.find(identity.did, name)
   }
 
-  /** All repositories of an account, oldest first. */
+  /** All repositories of an account that are served here, oldest first. @throws {@link HttpError} 403 where none is */
   async listRepositories(identity: Identity): Promise<DirectoryEntry[]> {
-    if (Date.now() - (await this.#directory.listedAt(identity.did)) > LISTING_INTERVAL) await this.#list(identity)
-    return this.#directory.list(identity.did)
+    this.#requireMirrored(identity)
+    const [listedAt, blocks] = await Promise.all([
+      this.#directory.listedAt(identity.did),
+      new BlockStore(this.db).of(identity.did),
+    ])
+    if (blocks.account !== null) throw blocked(blocks.account)
+    if (Date.now() - listedAt > LISTING_INTERVAL) await this.#list(identity)
+    const all = await this.#directory.list(identity.did)
+    return all.filter(({ rkey }) => blockReason(blocks, rkey) === null)
+  }
+
+  /** For what does not ask the mirror, which knows it. @throws {@link HttpError} 403 where it is blocked */
+  async requireServed({ identity: { did }, entry: { rkey } }: Located): Promise<void> {
+    const reason = blockReason(await new BlockStore(this.db).of(did), rkey)
+    if (reason !== null) throw blocked(reason)
+  }
+
+  /** @throws {@link HttpError} 403 */
+  #requireMirrored({ did }: Identity): void {
+    if (!mayMirror(this.environment, did)) throw new HttpError(403, 'NotServed', NOT_MIRRORED)
+  }
+
+  /** How large a new repository of an account may be; null: there is no cap. */
+  async roomForNew(did: string): Promise<Room | null> {
+    const caps = readSizeCaps(this.environment)
+    const others = caps.account === null ? 0 : await new MirrorRegister(this.db).bytesOf(did)
+    return roomOf(caps, { repository: 0, others })
   }
 
   /** A repository of an account by its record key. */
   async getRepository(identity: Identity, rkey: string): Promise<DirectoryEntry | null> {
+    this.#requireMirrored(identity)
     const known = await this.#directory.get(identity.did, rkey)
     if (known !== null) return known
     return (await this.listRepositories(identity)).find((entry) => entry.rkey === rkey) ?? null
@@ -193,6 +224,10 @@ export class RequestContext {
       log('listing-failed', { did: identity.did, reason: String(error) })
     }
   }
+}
+
+function blocked(reason: string): HttpError {
+  return new HttpError(403, 'Blocked', blockedMessage(reason))
 }
 
 async function wait(milliseconds: number): Promise<void> {

@@ -48,7 +48,9 @@ export async function accountPage(request: IRequest, context: RequestContext): P
 export async function repositoryPage(request: IRequest, context: RequestContext): Promise<string> {
   const { origin } = new URL(request.url)
   const name = percentDecodeText(request.params.repository!).replace(/\.git$/, '')
-  const { identity, entry } = await context.locate(percentDecodeText(request.params.actor!), name)
+  const located = await context.locate(percentDecodeText(request.params.actor!), name)
+  await context.requireServed(located)
+  const { identity, entry } = located
   const { record } = entry
   const url = `${origin}/${identity.handle ?? identity.did}/${record.name}`
   return `${record.name}${record.description === undefined ? '' : `: ${record.description.replace(/\s+/g, ' ')}`}

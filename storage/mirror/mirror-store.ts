@@ -17,6 +17,7 @@ import { PackDownloads } from './pack-downloads.ts'
 import { PackMerges } from './pack-merges.ts'
 import { PackSplits } from './pack-splits.ts'
 import { ShownRefs } from './shown-refs.ts'
+import { Standing } from './standing.ts'
 
 const TABLES = [
   ...['mirror', 'refs', 'packs', 'superseded', 'containers'],
@@ -40,6 +41,7 @@ export class MirrorStore {
   readonly downloads: PackDownloads
   readonly splits: PackSplits
   readonly shown: ShownRefs
+  readonly standing: Standing
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
 
@@ -51,6 +53,7 @@ export class MirrorStore {
     this.downloads = new PackDownloads(storage)
     this.splits = new PackSplits(storage.sql)
     this.shown = new ShownRefs(storage.sql)
+    this.standing = new Standing(storage.sql)
   }
 
   /** Null: the account has not been read yet. */
@@ -91,6 +94,11 @@ export class MirrorStore {
     return this.#sql
       .exec<PackRow>(`select id, size, objects from packs where state = ? order by ${order}`, state)
       .toArray()
+  }
+
+  /** Of the packs that the account has of the repository, also where they are not here yet; broken ones left out. */
+  accountBytes(): number {
+    return this.#sql.exec<{ bytes: number }>('select bytes from account_bytes').one().bytes
   }
 
   /** Null: the mirror has never heard of it. */
@@ -232,9 +240,12 @@ export class MirrorStore {
   wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec(
-        `insert or replace into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
+        // Not `or replace`: that would take the old row away past the triggers.
+        `insert into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
            (select min(position) from packs
-            where id = ?1 or id in (select container from containers where part = ?1)))`,
+            where id = ?1 or id in (select container from containers where part = ?1)))
+         on conflict (id) do update set size = excluded.size, objects = excluded.objects, source = excluded.source,
+           state = 'wanted', position = excluded.position, made = 0, settled = 0, tried = 0, left_at = 0`,
         id,
         size,
         objects,
