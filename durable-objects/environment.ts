@@ -1,6 +1,9 @@
+import { InvalidUpstreamError, parseUpstream, type Upstream } from '../atproto/firehose/upstream.ts'
 import { isSupportedDid } from '../atproto/identity/syntax.ts'
+import type { EventsMessage, WorkMessage } from '../storage/index/messages.ts'
 import type { AccountWriter } from './account-writer/account-writer.ts'
 import type { BranchQueue } from './branch-queue/branch-queue.ts'
+import type { Firehose } from './firehose/firehose.ts'
 import type { Repository } from './repository/repository.ts'
 
 /** The bindings and settings of wrangler.toml, as the runtime hands them over. */
@@ -12,6 +15,11 @@ export interface Environment {
   readonly REPOSITORY: DurableObjectNamespace<Repository>
   readonly ACCOUNT_WRITER: DurableObjectNamespace<AccountWriter>
   readonly BRANCH_QUEUE: DurableObjectNamespace<BranchQueue>
+  readonly FIREHOSE: DurableObjectNamespace<Firehose>
+  /** What happens on the network, on its way into the index. */
+  readonly EVENTS: Queue<EventsMessage>
+  /** What asks strangers' servers: accounts that are to be listed. */
+  readonly WORK: Queue<WorkMessage>
   /** Counts the requests of each token. */
   readonly CALL_LIMIT: RateLimit
   /** Secret, 32 bytes in base64: encrypts kept sessions. */
@@ -28,6 +36,10 @@ export interface Environment {
   readonly ALLOW_PRIVATE_HOSTS?: string
   /** Largest push in bytes; 95,000,000 unless set. */
   readonly MAX_PUSH_BYTES?: string
+  /** Origin of a relay, which is asked what accounts there are when all are listed; none unless set. */
+  readonly RELAY_URL?: string
+  /** URLs of what is followed, separated by blanks; none unless set. See docs/operating.md. */
+  readonly UPSTREAMS?: string
   /** Packs of an account with more entries are taken in by parts of so many; 400,000 and 250,000 unless set. */
   readonly INGEST_ENTRIES?: string
   /** DIDs, separated by blanks, of the accounts that are mirrored and served; all unless set. */
@@ -124,6 +136,27 @@ export function readEdgeDid({ EDGE_DID: text }: Environment): string | null {
   if (text === undefined || text === '') return null
   if (text.startsWith('did:web:') && isSupportedDid(text)) return text
   throw new ConfigError(`EDGE_DID must be did:web:<host>, and is ${JSON.stringify(text)}`)
+}
+
+/** Who is asked what accounts there are; null: nobody. @throws {@link ConfigError} */
+export function readRelay({ RELAY_URL: text }: Pick<Environment, 'RELAY_URL'>): string | null {
+  return text === undefined || text === '' ? null : readUrl('RELAY_URL', text)
+}
+
+/** What is followed, each once. @throws {@link ConfigError} */
+export function readUpstreams({ UPSTREAMS, ALLOW_PRIVATE_HOSTS }: Environment): Upstream[] {
+  const allowPrivateHosts = readFlag('ALLOW_PRIVATE_HOSTS', ALLOW_PRIVATE_HOSTS)
+  const urls = new Set((UPSTREAMS ?? '').split(/\s+/).filter((url) => url !== ''))
+  return [...urls].map((url) => readUpstream(url, allowPrivateHosts))
+}
+
+function readUpstream(url: string, allowPrivateHosts: boolean): Upstream {
+  try {
+    return parseUpstream(url, allowPrivateHosts)
+  } catch (error) {
+    if (error instanceof InvalidUpstreamError) throw new ConfigError(`UPSTREAMS: ${error.message}`)
+    throw error
+  }
 }
 
 /** @throws {@link ConfigError} */

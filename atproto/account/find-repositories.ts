@@ -1,7 +1,7 @@
 import type { PdsClient } from '../pds/pds-client.ts'
 import { REPO_COLLECTION } from '../records/collections.ts'
-import type { RepoRecord } from '../records/record-types.ts'
 import { InvalidRecordError } from '../records/record-error.ts'
+import type { RepoRecord } from '../records/record-types.ts'
 import { decodeRepoRecord } from '../records/repo-record.ts'
 import { isTid } from '../records/tid.ts'
 import { listRange } from './list-range.ts'

@@ -34,10 +34,10 @@ const PATHS: readonly (readonly [string, Protocol])[] = [
 const WANTED_COLLECTIONS = 'dev.skein.*'
 /** Jetstream v2 takes a cursor of this and more for a time in microseconds. */
 const TIME_CURSOR = 1e15
-/** Microseconds by which an upstream's time is read again: Jetstream reorders where it goes over from what was to what is. */
+/** Jetstream drops and reorders events where it goes over from what was to what is: so much is read again. Microseconds. */
 const REWIND_MICROSECONDS = 5_000_000
-/** Sequence numbers that are read again after a reconnect. Most are of what nobody here wants. */
-const REWIND_EVENTS = 100
+/** The same in numbers of the whole network's events, of which nearly none is wanted here. */
+const REWIND_EVENTS = 1000
 
 /**
  * @param allowPrivateHosts for local use: `ws:` and private addresses
@@ -79,8 +79,9 @@ export function cursorOfNow(protocol: Protocol, now: number): number | null {
   return protocol === 'repos' ? null : now * 1000 - REWIND_MICROSECONDS
 }
 
-/** A little before a cursor. */
+/** A little before a cursor; with `repos`, whose cursors are exact, the same. */
 export function rewound(protocol: Protocol, cursor: number): number {
+  if (protocol === 'repos') return cursor
   const isTime = protocol === 'jetstream' || isTimeCursor(protocol, cursor)
   return Math.max(0, cursor - (isTime ? REWIND_MICROSECONDS : REWIND_EVENTS))
 }

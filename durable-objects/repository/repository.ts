@@ -121,6 +121,11 @@ export class Repository extends DurableObject<Environment> {
     })
   }
 
+  /** The account is gone: so is the mirror. */
+  async drop(key: RepositoryKey): Promise<void> {
+    await this.#forget(key)
+  }
+
   /** Annotated tags that point in the end at one of these objects; null: at any. */
   annotatedTags(peeled: readonly Oid[] | null): ManifestRef[] {
     return this.#store.shown.annotated(peeled)
@@ -377,7 +382,7 @@ export class Repository extends DurableObject<Environment> {
   }
 
   /** The record is gone: so is its mirror. */
-  async #forget(address: RepositoryAddress): Promise<void> {
+  async #forget(address: RepositoryKey): Promise<void> {
     if (this.#store.head() === null) return
     await this.#clear(address)
     this.#store.standing.forget()

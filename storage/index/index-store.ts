@@ -137,7 +137,11 @@ export class IndexStore implements IndexWriter {
 
   async forgetAccount(did: string, now: number): Promise<void> {
     const dids = JSON.stringify([did])
-    const statements = [noteAccounts(dids), setStatuses(JSON.stringify([[did, 'deleted', now]])), ...forget(sql`${dids}`)]
+    const statements = [
+      noteAccounts(dids),
+      setStatuses(JSON.stringify([[did, 'deleted', now]])),
+      ...forget(sql`${dids}`),
+    ]
     await this.#batch(statements.map((statement) => this.#db.run(statement)))
   }
 
@@ -297,7 +301,12 @@ function readSnapshot(
 const REPLACED_AT_ONCE = 5_000
 
 /** Makes a collection of an account what was listed, range by range of its record keys. */
-function replaceRows(plugin: IndexPlugin, snapshot: AccountSnapshot, rows: readonly SnapshotRow[], isNewest: SQL): SQL[] {
+function replaceRows(
+  plugin: IndexPlugin,
+  snapshot: AccountSnapshot,
+  rows: readonly SnapshotRow[],
+  isNewest: SQL,
+): SQL[] {
   const { did, rev } = snapshot
   const { table, collection } = plugin
   const isHeld = (rkey: SQL) =>

@@ -29,7 +29,11 @@ export async function consumeWork(deps: ConsumeWorkDeps, deliveries: readonly De
   for (const delivery of deliveries) delivery.ack()
 }
 
-async function attempt({ log }: ConsumeWorkDeps, what: Record<string, string>, run: () => Promise<void>): Promise<void> {
+async function attempt(
+  { log }: ConsumeWorkDeps,
+  what: Record<string, string>,
+  run: () => Promise<void>,
+): Promise<void> {
   try {
     await run()
   } catch (error) {

@@ -28,6 +28,8 @@ const STEP = 20_000
 const KNOWN_PAGE = 1_000
 /** DIDs that a caller names at once. */
 export const NAMED_LIMIT = 10_000
+/** Accounts of a host that are listed although they may have nothing of ours: a host has fewer, and a relay has more. */
+const ALL_LIMIT = 200_000
 /** A cursor that begins with this is one of all accounts of a host that has no list of those with a collection. */
 const ALL = 'all:'
 
@@ -73,12 +75,19 @@ export async function stepReconcile(deps: ReconcileAllDeps, source: string): Pro
   await hint([{ kind: 'reconcile', source }])
 }
 
-async function nextPage(deps: ReconcileAllDeps, { source, cursor }: Reconcile): Promise<AccountPage> {
+async function nextPage(deps: ReconcileAllDeps, { source, cursor, accounts }: Reconcile): Promise<AccountPage> {
   if (source === KNOWN_ACCOUNTS) {
     const dids = await deps.knownAccounts(cursor ?? '', KNOWN_PAGE)
     return { dids, cursor: dids.length < KNOWN_PAGE ? null : dids.at(-1)! }
   }
-  if (cursor?.startsWith(ALL)) return allOf(deps, source, cursor.slice(ALL.length))
+  if (cursor?.startsWith(ALL)) {
+    if (accounts < ALL_LIMIT) return allOf(deps, source, cursor.slice(ALL.length))
+    deps.log('reconcile-failed', {
+      source,
+      reason: `it lists more than ${ALL_LIMIT} accounts, and not those that we need`,
+    })
+    return { dids: [], cursor: null }
+  }
   try {
     return await deps.listAccounts(source, REPO_COLLECTION, cursor)
   } catch (error) {

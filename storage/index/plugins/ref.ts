@@ -3,8 +3,8 @@ import { REF_COLLECTION } from '../../../atproto/records/collections.ts'
 import { parseRefKey } from '../../../atproto/records/record-keys.ts'
 import { decodeRefRecord } from '../../../atproto/records/ref-record.ts'
 import { pushes } from '../tables.ts'
-import { definePlugin } from './plugin.ts'
 import { moveTime } from './move-time.ts'
+import { definePlugin } from './plugin.ts'
 
 /** Refs that are stored alone: the newest push to each of them. */
 export const refPlugin = definePlugin({

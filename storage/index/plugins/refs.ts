@@ -3,8 +3,8 @@ import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
 import { parseRefsKey } from '../../../atproto/records/record-keys.ts'
 import { decodeRefsRecord } from '../../../atproto/records/ref-record.ts'
 import { pushes } from '../tables.ts'
-import { definePlugin } from './plugin.ts'
 import { moveTime } from './move-time.ts'
+import { definePlugin } from './plugin.ts'
 
 /** Refs that are stored many at once. The head of a repository's refs, which has none, is no push. */
 export const refsPlugin = definePlugin({
