@@ -14,6 +14,8 @@ export interface Atmosphere {
   /** Origin, as it stands in DID documents: `http://localhost:<port>`. */
   readonly pdsUrl: string
   readonly plcUrl: string
+  /** What the PDS says of its accounts as it happens: one of the edge's `UPSTREAMS`. @param cursor where to begin; null: now */
+  streamUrl(cursor: number | null): string
   /** Every request that reached the PDS, in order of arrival; grows while the Atmosphere runs. */
   readonly requests: readonly PdsRequest[]
   /** The account of that handle: created, or signed in to if it exists. Throws `AtmosphereError` on any refusal. */
@@ -172,6 +174,10 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
   return {
     pdsUrl,
     plcUrl,
+    streamUrl: (cursor) => {
+      const query = cursor === null ? '' : `?cursor=${cursor}`
+      return `${pdsUrl.replace(/^http/, 'ws')}/xrpc/com.atproto.sync.subscribeRepos${query}`
+    },
     requests,
     createAccount: (account) => createAccount(pdsUrl, account),
     createAppPassword: (account, name) => createAppPassword(pdsUrl, account, name),

@@ -1,0 +1,63 @@
+import { expect, test, vi } from 'vitest'
+import { startWorld } from '../harness.ts'
+import { DirectWriter } from './direct-push.ts'
+
+const world = await startWorld({ isFollowing: true })
+const { edge, alice, bob } = world
+const direct = new DirectWriter(world, alice)
+const work = await world.init()
+
+/** Reads of records and blobs: what the edge asks an account's server for a mirror. */
+async function readsDuring(action: () => Promise<unknown>): Promise<string[]> {
+  const requests = await world.pdsRequestsDuring(action)
+  return requests.filter(({ method }) => method === 'GET').map(({ path }) => path.replace('/xrpc/com.atproto.', ''))
+}
+
+async function seen(url: string, ref = 'refs/heads/main'): Promise<string | undefined> {
+  const { stdout } = await work.try('ls-remote', url, ref)
+  return stdout.slice(0, 40)
+}
+
+const clone = async (name: string) => (await world.clone(world.at(alice, name))).resolve('HEAD')
+
+test('a push past the edge is in the next clone, without a request to the account', async () => {
+  await work.commit('one', { 'a.txt': 'one\n' })
+  const repo = await direct.createRepository('app')
+  const first = await direct.push(repo, work)
+  expect(await clone('app')).toBe(first)
+  const times: number[] = []
+  const reads = await readsDuring(async () => {
+    for (let n = 0; n < 5; n++) {
+      await work.commit(`push ${n}`, { 'a.txt': `${n}\n` })
+      const pushed = await direct.push(repo, work)
+      const at = performance.now()
+      await vi.waitFor(async () => expect(await seen(world.at(alice, 'app'))).toBe(pushed), {
+        interval: 20,
+        timeout: 10_000,
+      })
+      times.push(Math.round(performance.now() - at))
+      expect(await clone('app')).toBe(pushed)
+    }
+  })
+  console.log(times)
+  expect(reads).toEqual([])
+  expect(Math.max(...times)).toBeLessThan(2000)
+})
+
+test('a repository that was pushed through the edge goes on the same, and echoes ask for nothing', async () => {
+  const url = world.as(bob, 'own')
+  await work.git('push', '--quiet', url, 'HEAD:refs/heads/main')
+  const db = await edge.database()
+  const reads = await readsDuring(async () => {
+    for (let n = 0; n < 3; n++) {
+      await work.commit(`echo ${n}`, { 'b.txt': `${n}\n` })
+      await work.git('push', '--quiet', url, 'HEAD:refs/heads/main')
+      const target = await work.resolve('HEAD')
+      await vi.waitFor(async () => {
+        const row = await db.prepare('select target from pushes where did = ?').bind(bob.did).first('target')
+        expect(row).toBe(target)
+      }, 10_000)
+    }
+  })
+  expect(reads.filter((path) => !path.startsWith('server.'))).toEqual([])
+})
