@@ -4,6 +4,7 @@ import type { Identity } from '../../atproto/identity/identity.ts'
 import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import { CLOCK_SKEW, tidFromTime } from '../../atproto/records/tid.ts'
+import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
 import { accounts, recordRevs } from '../index/tables.ts'
 import { hasName } from './has-name.ts'
@@ -114,7 +115,7 @@ export class RepositoryDirectory {
     const isNewest = sql`not exists (select 1 from ${listings} where ${listings.did} = ${did} and ${listings.listedAt} > ${listedAt})`
     const isUntouched = (rkey: SQL) =>
       sql`not exists (select 1 from ${recordRevs} where ${recordRevs.did} = ${did} and ${recordRevs.collection} = ${REPO_COLLECTION} and ${recordRevs.rkey} = ${rkey} and ${recordRevs.seenAt} >= ${listedAt})`
-    await this.#db.batch([
+    await runBatch(this.#db, [
       this.#db
         .delete(repositories)
         .where(
@@ -127,14 +128,13 @@ export class RepositoryDirectory {
           ),
         ),
       // One parameter for many rows: D1 takes a hundred, and an account may have thousands of repositories.
-      ...inParts(rows).map((part) =>
-        this.#db.run(
+      ...inParts(rows).map(
+        (part) =>
           sql`insert into ${repositories} (did, rkey, name, words, record)
             select ${did}, value->>0, value->>1, value->>2, value->>3 from json_each(${part})
             where ${isNewest} and ${isUntouched(sql`value->>0`)}
             on conflict (did, rkey) do update set name = excluded.name, words = excluded.words, record = excluded.record
             where record <> excluded.record`,
-        ),
       ),
       ...(identity === null ? [] : [this.#noteIdentity(identity, listedAt)]),
       this.#db

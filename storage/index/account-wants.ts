@@ -1,5 +1,6 @@
 import { and, asc, count, eq, lte, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
 import type { AccountWant, WantQueue } from './index-types.ts'
 import { accountWants } from './tables.ts'
@@ -14,8 +15,10 @@ export class AccountWants implements WantQueue {
 
   async want(dids: readonly string[], reason: string, now: number): Promise<void> {
     const rows = [...new Set(dids)].map((did) => [did, reason])
-    const [first, ...others] = inParts(rows).map((part) => this.#db.run(wantEach(sql`${part}`, now)))
-    if (first !== undefined) await this.#db.batch([first, ...others])
+    await runBatch(
+      this.#db,
+      inParts(rows).map((part) => wantEach(sql`${part}`, now)),
+    )
   }
 
   async due(now: number, limit: number): Promise<AccountWant[]> {

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { AccountEvent, StreamEvent } from '../../atproto/firehose/stream-event.ts'
 import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
+import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
 import { identities, listings } from '../directory/tables.ts'
 import { wantEach } from './account-wants.ts'
@@ -50,27 +51,28 @@ export class IndexStore implements IndexWriter {
       now,
     )
     const unclear = events.filter((event) => event.kind === 'identity' || event.kind === 'sync')
-    const isRevOf = (rows: string) => this.#db.all<RevRow>(noteRevs(rows, now))
     const named = [...new Set([...changes.filter(({ isRecord }) => isRecord), ...statuses, ...unclear].map(didOf))]
     const steps = {
       accounts: inParts(unique(changes.filter(({ isRecord }) => isRecord).map(didOf))).flatMap((dids) => [
-        this.#db.run(wantUnknown(dids, now)),
-        this.#db.run(noteAccounts(dids)),
+        wantUnknown(dids, now),
+        noteAccounts(dids),
       ]),
       statuses: inParts(statuses.map(({ did, status, time }) => [did, status, time])).flatMap((rows) => [
-        this.#db.run(wantRevived(rows, now)),
-        this.#db.run(setStatuses(rows)),
+        wantRevived(rows, now),
+        setStatuses(rows),
       ]),
       unclear: inParts(unclear.map(({ did, kind }) => [did, `${kind} event`])).map((rows) =>
-        this.#db.run(wantEach(sql`${rows}`, now, { condition: IS_KNOWN })),
+        wantEach(sql`${rows}`, now, { condition: IS_KNOWN }),
       ),
-      revs: inParts(changes.map(({ did, plugin, rkey, rev }) => [did, plugin.collection, rkey, rev])).map(isRevOf),
-      content: contentStatements(changes).map((statement) => this.#db.run(statement)),
+      revs: inParts(changes.map(({ did, plugin, rkey, rev }) => [did, plugin.collection, rkey, rev])).map((rows) =>
+        noteRevs(rows, now),
+      ),
+      content: contentStatements(changes),
       deleted: inParts(statuses.filter(({ status }) => status === 'deleted').map(didOf)).flatMap((dids) =>
-        forget(sql`${dids}`).map((statement) => this.#db.run(statement)),
+        forget(sql`${dids}`),
       ),
-      dropped: dropped.length === 0 ? [] : [this.#db.run(countDropped(dropped, now))],
-      states: inParts(named).map((dids) => this.#db.all<AccountState>(readStates(dids))),
+      dropped: dropped.length === 0 ? [] : [countDropped(dropped, now)],
+      states: inParts(named).map(readStates),
     }
     const order = [
       ...steps.accounts,
@@ -81,10 +83,10 @@ export class IndexStore implements IndexWriter {
       ...steps.deleted,
       ...steps.dropped,
     ]
-    const results = await this.#batch([...order, ...steps.states])
+    const results = await runBatch(this.#db, [...order, ...steps.states])
     const revsAt = steps.accounts.length + steps.statuses.length + steps.unclear.length
-    const applied = results.slice(revsAt, revsAt + steps.revs.length).flat() as RevRow[]
-    const states = results.slice(order.length).flat() as AccountState[]
+    const applied = results.slice(revsAt, revsAt + steps.revs.length).flatMap(rowsOf<RevRow>)
+    const states = results.slice(order.length).flatMap(rowsOf<AccountState>)
     const changed = new Set([...statuses, ...unclear].map(didOf))
     const known = states.filter(({ did }) => changed.has(did))
     const unknown = states.filter(({ resolvedAt, status }) => resolvedAt === 0 && status !== 'deleted')
@@ -108,7 +110,7 @@ export class IndexStore implements IndexWriter {
     ]
     if (!isActive) {
       const gone = status.status === 'deleted' ? forget(sql`${JSON.stringify([did])}`) : []
-      await this.#batch([...known, ...gone].map((statement) => this.#db.run(statement)))
+      await runBatch(this.#db, [...known, ...gone])
       return []
     }
     const { rows, dropped } = readSnapshot(did, snapshot.records)
@@ -127,12 +129,12 @@ export class IndexStore implements IndexWriter {
         on conflict (did) do update set listed_at = max(listed_at, excluded.listed_at)`,
       ...(dropped.length === 0 ? [] : [countDropped(dropped, now)]),
     ]
-    await this.#batch(statements.map((statement) => this.#db.run(statement)))
+    await runBatch(this.#db, statements)
     return dropped
   }
 
   async putAccount(account: ResolvedAccount, now: number): Promise<void> {
-    await this.#batch(putAccount(account, now).map((statement) => this.#db.run(statement)))
+    await runBatch(this.#db, putAccount(account, now))
   }
 
   async forgetAccount(did: string, now: number): Promise<void> {
@@ -142,7 +144,7 @@ export class IndexStore implements IndexWriter {
       setStatuses(JSON.stringify([[did, 'deleted', now]])),
       ...forget(sql`${dids}`),
     ]
-    await this.#batch(statements.map((statement) => this.#db.run(statement)))
+    await runBatch(this.#db, statements)
   }
 
   /** Drops what no stream can bring back any more. @param now milliseconds since 1970 */
@@ -153,15 +155,7 @@ export class IndexStore implements IndexWriter {
       pruned = meta.changes
     }
   }
-
-  /** Runs statements one after the other, all or none. @returns what each gives */
-  async #batch(statements: readonly Statement[]): Promise<unknown[]> {
-    const [first, ...others] = statements
-    return first === undefined ? [] : this.#db.batch([first, ...others])
-  }
 }
-
-type Statement = ReturnType<DrizzleD1Database['run']> | ReturnType<DrizzleD1Database['all']>
 
 interface AccountState {
   readonly did: string
@@ -177,6 +171,8 @@ interface StatusChange {
   readonly time: number
 }
 
+/** What a statement has returned. */
+const rowsOf = <T>({ results }: D1Result): T[] => results as T[]
 const didOf = ({ did }: { readonly did: string }): string => did
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 

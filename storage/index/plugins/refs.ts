@@ -13,7 +13,7 @@ export const refsPlugin = definePlugin({
   columns: ['repo', 'ref', 'refs', 'target', 'seq', 'pushedAt'],
   own: isNull(pushes.ref),
   decode({ rkey, value }) {
-    const { entries, landing } = decodeRefsRecord(rkey, value, () => {})
+    const { entries, landing } = decodeRefsRecord(rkey, value, ignore)
     const { repo, seq } = parseRefsKey(rkey)!
     if (entries.length === 0) return null
     const pushedAt = moveTime(
@@ -24,3 +24,8 @@ export const refsPlugin = definePlugin({
   },
   movedBy: (rkey) => parseRefsKey(rkey)?.repo ?? null,
 })
+
+/** An entry that is not valid hides no other, and is no reason to drop the record. */
+function ignore(): void {
+  return
+}

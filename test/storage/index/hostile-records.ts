@@ -31,8 +31,21 @@ const TEXTS = [
 
 /** Records that strangers could write, valid and not. @param rkey TID of the repository that they are of */
 export function hostileRecords(rkey: string): HostileRecord[] {
-  const repo = { $type: REPO_COLLECTION, name: 'app', defaultBranch: 'main', objectFormat: 'sha1', createdAt: '2026-01-01T00:00:00Z' }
-  const pack = { $type: PACK_COLLECTION, size: 32, objects: 0, checksum: '0'.repeat(40), thin: false, createdAt: '9999-12-31T23:59:59Z' }
+  const repo = {
+    $type: REPO_COLLECTION,
+    name: 'app',
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    createdAt: '2026-01-01T00:00:00Z',
+  }
+  const pack = {
+    $type: PACK_COLLECTION,
+    size: 32,
+    objects: 0,
+    checksum: '0'.repeat(40),
+    thin: false,
+    createdAt: '9999-12-31T23:59:59Z',
+  }
   const ref = { $type: REF_COLLECTION, name: 'refs/heads/main', seq: 1, target: '1'.repeat(40) }
   const bytes = { $bytes: Buffer.alloc(32).toString('base64') }
   const blob = (size: number) => ({
@@ -48,7 +61,11 @@ export function hostileRecords(rkey: string): HostileRecord[] {
       [REF_COLLECTION, refKey(rkey, 'refs/heads/main', 1), value],
       [REFS_COLLECTION, refsKey(rkey, 3, 1), value],
     ]),
-    ...['a/b', '..', '.', 'x.git', '', ' ', ...TEXTS, LONG].map((name): [string, string, unknown] => [REPO_COLLECTION, rkey, { ...repo, name }]),
+    ...['a/b', '..', '.', 'x.git', '', ' ', ...TEXTS, LONG].map((name): [string, string, unknown] => [
+      REPO_COLLECTION,
+      rkey,
+      { ...repo, name },
+    ]),
     ...[...TEXTS, LONG].flatMap((text): [string, string, unknown][] => [
       [REPO_COLLECTION, rkey, { ...repo, description: text }],
       [REPO_COLLECTION, rkey, { ...repo, topics: [text], defaultBranch: text }],
@@ -58,17 +75,17 @@ export function hostileRecords(rkey: string): HostileRecord[] {
     ]),
     [REPO_COLLECTION, rkey, { ...repo, topics: Array.from({ length: 5_000 }, (_, i) => `t${i}`) }],
     [REPO_COLLECTION, rkey, { ...repo, topics: Array.from({ length: 20 }, () => 'x'.repeat(100)) }],
-    ...['9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00Z', '2026-13-45T99:99:99Z', '-1', LONG].map((createdAt): [string, string, unknown] => [
-      REPO_COLLECTION,
-      rkey,
-      { ...repo, createdAt },
-    ]),
-    ...['x', 'self', '~', '.', ':', '日', '', 'a/b', '\0', '\ud800', 'a'.repeat(600)].flatMap((odd): [string, string, unknown][] => [
-      [REPO_COLLECTION, odd, repo],
-      [PACK_COLLECTION, odd, { ...pack, bytes }],
-      [REF_COLLECTION, odd, ref],
-      [REFS_COLLECTION, odd, { $type: REFS_COLLECTION, entries: [] }],
-    ]),
+    ...['9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00Z', '2026-13-45T99:99:99Z', '-1', LONG].map(
+      (createdAt): [string, string, unknown] => [REPO_COLLECTION, rkey, { ...repo, createdAt }],
+    ),
+    ...['x', 'self', '~', '.', ':', '日', '', 'a/b', '\0', '\ud800', 'a'.repeat(600)].flatMap(
+      (odd): [string, string, unknown][] => [
+        [REPO_COLLECTION, odd, repo],
+        [PACK_COLLECTION, odd, { ...pack, bytes }],
+        [REF_COLLECTION, odd, ref],
+        [REFS_COLLECTION, odd, { $type: REFS_COLLECTION, entries: [] }],
+      ],
+    ),
     [PACK_COLLECTION, packKey(rkey, TID), { ...pack, bytes }],
     [PACK_COLLECTION, packKey(rkey, 'jzzzzzzzzzzzz'), { ...pack, bytes }],
     [PACK_COLLECTION, packKey(rkey, TID), { ...pack, bytes, size: 2 ** 53 - 1 }],
@@ -79,7 +96,11 @@ export function hostileRecords(rkey: string): HostileRecord[] {
     [REF_COLLECTION, refKey(rkey, 'refs/heads/main', 1), { ...ref, landing: 'jzzzzzzzzzzzz' }],
     [REF_COLLECTION, refKey(rkey, 'refs/heads/main', 1), { ...ref, landing: '2222222222222' }],
     [REF_COLLECTION, refKey(rkey, 'refs/heads/main', 2 ** 53 - 1), { ...ref, seq: 2 ** 53 - 1 }],
-    [REFS_COLLECTION, refsKey(rkey, 2 ** 53 - 1, 1), { $type: REFS_COLLECTION, entries: [{ ...ref, name: '\ud800' }, ref] }],
+    [
+      REFS_COLLECTION,
+      refsKey(rkey, 2 ** 53 - 1, 1),
+      { $type: REFS_COLLECTION, entries: [{ ...ref, name: '\ud800' }, ref] },
+    ],
   ]
   return values.map(([collection, key, value]) => ({ collection, rkey: key, value }))
 }

@@ -2,7 +2,9 @@
 export async function dumpIndex(db: D1Database): Promise<Record<string, unknown[]>> {
   const rows = async (query: string) => (await db.prepare(query).all()).results
   return {
-    repositories: await rows('select did, rkey, name, words, record, pushed_at, size from repositories order by did, rkey'),
+    repositories: await rows(
+      'select did, rkey, name, words, record, pushed_at, size from repositories order by did, rkey',
+    ),
     pushes: await rows('select * from pushes order by did, rkey'),
     packs: await rows('select * from packs order by did, rkey'),
     accounts: await rows(
@@ -16,7 +18,9 @@ export async function dumpIndex(db: D1Database): Promise<Record<string, unknown[
 
 /** For {@link dumpIndex}: the words of the full-text index as rows. */
 export async function showSearchWords(db: D1Database): Promise<void> {
-  await db.prepare(`create virtual table if not exists search_words using fts5vocab('repository_search', 'instance')`).run()
+  await db
+    .prepare(`create virtual table if not exists search_words using fts5vocab('repository_search', 'instance')`)
+    .run()
 }
 
 export async function emptyIndex(db: D1Database): Promise<void> {

@@ -63,7 +63,9 @@ export class RandomAccount {
     if (kind === 1) {
       this.#delete(REPO_COLLECTION, repository.rkey)
       if (this.#random(2) === 0) return
-      // Its refs and packs are left, or it comes back.
+      // Its refs and packs are left, or it comes back with the next commit: none has a record twice.
+      this.#time += 1
+      this.rev = this.#tid()
       this.#put(REPO_COLLECTION, repository.rkey, this.#repo())
     } else if (kind === 2) this.#put(REPO_COLLECTION, repository.rkey, this.#repo())
     else if (kind === 3) this.#attack()
