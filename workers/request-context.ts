@@ -18,9 +18,12 @@ import { accountWriterOf } from '../durable-objects/stubs.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
+import { AccountStandings, KeptStandings } from '../storage/index/account-standings.ts'
 import { BlockStore, blockReason } from '../storage/operator/blocks.ts'
 import { MirrorRegister } from '../storage/operator/mirror-register.ts'
 import { HttpError } from './http/http-error.ts'
+import { ActorMovedError } from './http/redirect-moved.ts'
+import { wantAccount } from './indexer/want-account.ts'
 import { repositoryNotFound } from './repository-access.ts'
 
 /**
@@ -37,6 +40,18 @@ const MAX_LISTINGS = 1_000
 // What this isolate has read of D1: a request that comes soon after another does without.
 const identities = new MemoryIdentityCache()
 const listedNames = new ListedNames()
+const standings = new KeptStandings()
+
+/** An account that is not served is asked whether it is so still, for who asks for it. Milliseconds. */
+const STATUS_RECHECK = 10 * 60_000
+
+/** What is said of accounts that are not active, by their status. https://atproto.com/specs/account#account-status */
+const STATUS_WORDS: Readonly<Record<string, readonly [code: string, why: string]>> = {
+  deactivated: ['AccountDeactivated', 'is deactivated'],
+  takendown: ['AccountTakedown', 'has been taken down by its host'],
+  suspended: ['AccountSuspended', 'has been suspended by its host'],
+  deleted: ['AccountDeleted', 'has been deleted'],
+}
 
 /** An account, and one of its repositories. */
 export interface Located {
@@ -51,6 +66,7 @@ export class RequestContext {
   readonly #execution: ExecutionContext
   readonly #identities: IdentityResolver
   readonly #directory: RepositoryDirectory
+  readonly #standings: AccountStandings
   /** Who pushes is mostly the one to whose account it goes. */
   readonly #resolved = new Map<string, Promise<Identity>>()
 
@@ -60,6 +76,7 @@ export class RequestContext {
     this.db = drizzle(environment.DB)
     const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
     this.#directory = new RepositoryDirectory(this.db, listedNames)
+    this.#standings = new AccountStandings(this.db, standings)
     this.#identities = new IdentityResolver({
       fetch: createGuardedFetch({ allowPrivateHosts }),
       plcUrl,
@@ -95,7 +112,7 @@ export class RequestContext {
     }
   }
 
-  /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */
+  /** @param actor a handle or a DID. @throws {@link HttpError} 403, 404, 410 or 503 */
   resolveActor(actor: string): Promise<Identity> {
     const resolved = this.#resolved.get(actor) ?? this.#resolve(actor)
     this.#resolved.set(actor, resolved)
@@ -108,10 +125,18 @@ export class RequestContext {
   }
 
   async #resolve(actor: string): Promise<Identity> {
+    const identity = await this.#identify(actor)
+    await this.#requireActive(identity.did)
+    return identity
+  }
+
+  async #identify(actor: string): Promise<Identity> {
     try {
       return await this.#identities.resolve(actor)
     } catch (error) {
       if (error instanceof InvalidActorError || error instanceof IdentityNotFoundError) {
+        const to = await this.#standings.formerly(actor.toLowerCase())
+        if (to !== null) throw new ActorMovedError(actor, to)
         throw new HttpError(404, 'ActorNotFound', `account not found: ${error.message}`)
       }
       if (error instanceof IdentityUnavailableError) {
@@ -119,6 +144,17 @@ export class RequestContext {
       }
       throw error
     }
+  }
+
+  /** What the network has said of the account holds here too. @throws {@link HttpError} 403, 410 */
+  async #requireActive(did: string): Promise<void> {
+    const standing = await this.#standings.of(did)
+    if (standing === null || standing.status === 'active') return
+    const { status, statusAt } = standing
+    // That it is back may not have been heard.
+    if (Date.now() - statusAt > STATUS_RECHECK) this.waitUntil(wantAccount(this.environment, did, `${status} before`))
+    const [code, why] = STATUS_WORDS[status] ?? ['AccountInactive', 'is not active']
+    throw new HttpError(status === 'deleted' ? 410 : 403, code, `the account ${did} ${why}, so it is not served here`)
   }
 
   /** A repository by account and name. @throws {@link HttpError} 404 or 503 */

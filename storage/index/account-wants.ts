@@ -56,6 +56,11 @@ export class AccountWants implements WantQueue {
       .where(eq(accountWants.did, did))
   }
 
+  async countDue(now: number): Promise<number> {
+    const row = await this.#db.select({ wants: count() }).from(accountWants).where(lte(accountWants.dueAt, now)).get()
+    return row?.wants ?? 0
+  }
+
   async count(): Promise<number> {
     const row = await this.#db.select({ wants: count() }).from(accountWants).get()
     return row?.wants ?? 0
