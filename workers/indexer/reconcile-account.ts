@@ -26,6 +26,8 @@ export interface ReconcileAccountDeps {
   /** In [0, 1). */
   random(): number
   log(event: string, fields: Record<string, unknown>): void
+  /** What goes as it should. */
+  logRoutine(event: string, fields: Record<string, unknown>): void
 }
 
 /** Nobody else lists an account for so long: a listing is cut off by then. Milliseconds. */
@@ -68,14 +70,14 @@ async function listOrPutOff(deps: ReconcileAccountDeps, { did, tries, reason }: 
 }
 
 async function list(deps: ReconcileAccountDeps, did: string, reason: string): Promise<void> {
-  const { index, now, log } = deps
+  const { index, now, logRoutine } = deps
   const listedAt = now()
   const identity = await resolveOrNull(deps, did)
   const listed = identity && (await listAccount(deps.client(identity.pds), did, deps.collections))
   if (identity === null || listed === null || listed.status === 'deleted') {
     if (await deps.isKnown(did)) await index.forgetAccount(did, now())
     await deps.dropMirrors(did)
-    log('account-gone', { did, reason })
+    logRoutine('account-gone', { did, reason })
     return
   }
   const { handle, pds } = identity
@@ -86,7 +88,7 @@ async function list(deps: ReconcileAccountDeps, did: string, reason: string): Pr
     { did, handle, pds, isActive, status, rev: rev ?? '', listedAt, records },
     now(),
   )
-  log('account-listed', { did, reason, isActive, records: records.length, dropped: dropped.length })
+  logRoutine('account-listed', { did, reason, isActive, records: records.length, dropped: dropped.length })
 }
 
 /** Null: there is no such account, nor will there be. */

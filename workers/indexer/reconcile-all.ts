@@ -20,6 +20,8 @@ export interface ReconcileAllDeps {
   /** Milliseconds since 1970. */
   now(): number
   log(event: string, fields: Record<string, unknown>): void
+  /** What goes as it should. */
+  logRoutine(event: string, fields: Record<string, unknown>): void
 }
 
 /** A step ends after so many pages, or milliseconds: the next one has time of its own. */
@@ -41,23 +43,23 @@ export type ReconcileSource =
 
 /** Has accounts listed; how far it has come is in D1. A list that is being read is begun anew. */
 export async function startReconcile(deps: ReconcileAllDeps, source: ReconcileSource): Promise<void> {
-  const { reconciles, wants, hint, now, log } = deps
+  const { reconciles, wants, hint, now, logRoutine } = deps
   if ('dids' in source) {
     const dids = [...new Set(source.dids)]
     await wants.want(dids, 'named by the operator', now())
     await hint(dids.map((did) => ({ kind: 'account', did })))
-    log('reconcile-started', { source: 'operator', accounts: dids.length })
+    logRoutine('reconcile-started', { source: 'operator', accounts: dids.length })
     return
   }
   const name = 'relay' in source ? source.relay : KNOWN_ACCOUNTS
   await reconciles.start(name, now())
   await hint([{ kind: 'reconcile', source: name }])
-  log('reconcile-started', { source: name, accounts: null })
+  logRoutine('reconcile-started', { source: name, accounts: null })
 }
 
 /** Wants the accounts of the next pages of a list, and has the rest done later. @throws what the relay and D1 throw */
 export async function stepReconcile(deps: ReconcileAllDeps, source: string): Promise<void> {
-  const { reconciles, hint, now, log } = deps
+  const { reconciles, hint, now, logRoutine } = deps
   const until = now() + STEP
   for (let pages = 0; pages < PAGES && now() < until; pages++) {
     const reconcile = await reconciles.find(source)
@@ -69,7 +71,7 @@ export async function stepReconcile(deps: ReconcileAllDeps, source: string): Pro
     if (!(await reconciles.advance(reconcile, dids.length, cursor, now()))) return
     await hint(dids.map((did) => ({ kind: 'account', did })))
     if (cursor !== null) continue
-    log('reconcile-done', { source, accounts: reconcile.accounts + dids.length, took: now() - reconcile.startedAt })
+    logRoutine('reconcile-done', { source, accounts: reconcile.accounts + dids.length, took: now() - reconcile.startedAt })
     return
   }
   await hint([{ kind: 'reconcile', source }])

@@ -2,7 +2,7 @@ import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { IdentityResolver } from '../../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../../atproto/network/guarded-fetch.ts'
 import { type Environment, readNetworkConfig, readUpstreams } from '../../durable-objects/environment.ts'
-import { log } from '../../durable-objects/log.ts'
+import { log, logRoutine } from '../../durable-objects/log.ts'
 import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
 import { firehoseOf, repositoryOf } from '../../durable-objects/stubs.ts'
@@ -67,6 +67,7 @@ export function wireIndexer(environment: Environment): Indexer {
     hint,
     now: Date.now,
     log,
+    logRoutine,
   }
   const accounts = {
     index,
@@ -79,6 +80,7 @@ export function wireIndexer(environment: Environment): Indexer {
     now: Date.now,
     random: Math.random,
     log,
+    logRoutine,
   }
   const outcome = {
     findMirrored: (keys: Parameters<typeof findMirrored>[1]) => findMirrored(db, keys),
