@@ -1,4 +1,8 @@
 import { type LexiconDoc, Lexicons } from '@atproto/lexicon'
+import actorDefs from '../../lexicons/dev/skein/actor/defs.json' with { type: 'json' }
+import getProfile from '../../lexicons/dev/skein/actor/getProfile.json' with { type: 'json' }
+import listRepos from '../../lexicons/dev/skein/actor/listRepos.json' with { type: 'json' }
+import timeline from '../../lexicons/dev/skein/feed/timeline.json' with { type: 'json' }
 import gatewayCommit from '../../lexicons/dev/skein/gateway/commit.json' with { type: 'json' }
 import createBranch from '../../lexicons/dev/skein/gateway/createBranch.json' with { type: 'json' }
 import gatewayDefs from '../../lexicons/dev/skein/gateway/defs.json' with { type: 'json' }
@@ -21,6 +25,7 @@ import create from '../../lexicons/dev/skein/repo/create.json' with { type: 'jso
 import repoDefs from '../../lexicons/dev/skein/repo/defs.json' with { type: 'json' }
 import get from '../../lexicons/dev/skein/repo/get.json' with { type: 'json' }
 import list from '../../lexicons/dev/skein/repo/list.json' with { type: 'json' }
+import search from '../../lexicons/dev/skein/repo/search.json' with { type: 'json' }
 import createToken from '../../lexicons/dev/skein/token/create.json' with { type: 'json' }
 import tokenDefs from '../../lexicons/dev/skein/token/defs.json' with { type: 'json' }
 import listTokens from '../../lexicons/dev/skein/token/list.json' with { type: 'json' }
@@ -30,7 +35,8 @@ import revokeToken from '../../lexicons/dev/skein/token/revoke.json' with { type
 export const lexicons = new Lexicons(
   [
     ...[gitDefs, getBlob, getCommit, getTree, listCommits, listRefs],
-    ...[repoDefs, create, get, list],
+    ...[repoDefs, create, get, list, search],
+    ...[actorDefs, getProfile, listRepos, timeline],
     ...[gatewayDefs, gatewayCommit, getLanding, createBranch, deleteBranch, mergePreview, merge],
     ...[tokenDefs, createToken, listTokens, revokeToken],
     ...[operatorDefs, operatorBlock, unblock, listBlocks, operatorStatus],
