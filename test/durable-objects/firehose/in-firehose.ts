@@ -58,7 +58,7 @@ export class TestFirehose {
   readonly rewinds: number[] = []
   readonly wakes: number[] = []
   now = 1_800_000_000_000
-  limits: FirehoseLimits = { ...FIREHOSE_LIMITS }
+  readonly #limits: FirehoseLimits
   /** What a try to connect fails with. */
   refusal: Error | null = null
   sendFault: Error | null = null
@@ -71,7 +71,8 @@ export class TestFirehose {
   #timers: { readonly at: number; readonly run: () => void }[] = []
   follower: UpstreamFollower
 
-  constructor(storage: DurableObjectStorage, url: string) {
+  constructor(storage: DurableObjectStorage, url: string, limits: Partial<FirehoseLimits>) {
+    this.#limits = { ...FIREHOSE_LIMITS, ...limits }
     this.#storage = storage
     this.#upstream = parseUpstream(url, false)
     this.store = new BatchStore(storage)
@@ -95,6 +96,7 @@ export class TestFirehose {
   /** All that was in memory is gone. */
   restart(): void {
     this.socket.close()
+    this.follower.stop()
     this.#timers = []
     this.follower = this.#newFollower()
   }
@@ -134,7 +136,7 @@ export class TestFirehose {
       get signers() {
         return test.signers
       },
-      limits: this.limits,
+      limits: this.#limits,
       connect: async (url, events) => {
         const socket = new FakeSocket(url, events)
         this.sockets.push(socket)
@@ -179,8 +181,7 @@ export async function inFirehose(
   const { FIREHOSE } = env as unknown as Environment
   const stub = FIREHOSE.get(FIREHOSE.idFromName(`test ${++objects}`))
   await runInDurableObject(stub, async (_, { storage }) => {
-    const firehose = new TestFirehose(storage, url)
-    Object.assign(firehose.limits, limits)
+    const firehose = new TestFirehose(storage, url, limits)
     await test(firehose)
     firehose.follower.stop()
   })
