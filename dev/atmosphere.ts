@@ -4,6 +4,7 @@ import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 
 /**
  * A local Atmosphere for `npm start`, tests and benches: the reference PDS and a PLC directory, in this process and on
@@ -22,7 +23,7 @@ export interface Atmosphere {
   createAccount(account: { handle: string; password: string }): Promise<Account>
   /** A new app password of the account. */
   createAppPassword(account: Account, name: string): Promise<string>
-  /** Stops the PDS listener: connections are cut, new ones are refused, until `resume`. */
+  /** Stops the PDS listener: connections, websockets too, are cut, new ones are refused, until `resume`. */
   pause(): Promise<void>
   /** Listens again, at the same address. */
   resume(): Promise<void>
@@ -130,6 +131,7 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
   // The app's own `listen` also attaches the websocket endpoints. `pds.start()` would listen on all interfaces.
   const pdsServer = pds.app.listen(port, LOOPBACK)
   await listening(pdsServer, port)
+  watchUpgrades(pdsServer)
 
   const pdsUrl = `http://localhost:${port}`
   const requests: PdsRequest[] = []
@@ -279,9 +281,22 @@ async function listening(server: Server, port: number): Promise<void> {
   }
 }
 
+/** Websockets that are open: a server forgets a connection when it is upgraded, and yet waits for its end. */
+const upgraded = new WeakMap<Server, Set<Duplex>>()
+
+function watchUpgrades(server: Server): void {
+  const sockets = new Set<Duplex>()
+  upgraded.set(server, sockets)
+  server.on('upgrade', (_, socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+}
+
 async function stopListening(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeAllConnections()
+  for (const socket of upgraded.get(server) ?? []) socket.destroy()
   await closed
 }
 

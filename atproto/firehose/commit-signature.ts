@@ -13,11 +13,22 @@ const COMMIT_DEPTH = 4
 export async function readPublicKey(key: SigningKey): Promise<PublicKey | null> {
   try {
     const { type, publicKeyBytes } = getPublicKeyFromDidController(key)
-    return await (type === 'p256' ? P256PublicKey : Secp256k1PublicKey).importRaw(publicKeyBytes)
+    return await (type === 'p256' ? P256PublicKey : Secp256k1PublicKey).importRaw(compressPoint(publicKeyBytes))
   } catch {
     // A stranger's document: anything may stand there.
     return null
   }
+}
+
+/**
+ * A point in the form that all of the library's implementations take: older documents have the other one.
+ * https://www.secg.org/sec1-v2.pdf, 2.3.3
+ */
+function compressPoint(point: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (point[0] !== 0x04) return point
+  const compressed = point.slice(0, (point.length + 1) / 2)
+  compressed[0] = 0x02 + (point.at(-1)! & 1)
+  return compressed
 }
 
 /** A commit as it came, without its signature being checked. */
