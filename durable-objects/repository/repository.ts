@@ -72,7 +72,7 @@ export class Repository extends DurableObject<Environment> {
       register: new MirrorRegister(drizzle(environment.DB)),
       caps: readSizeCaps(environment),
       evictAfter: readEvictAfter(environment),
-      now: Date.now,
+      now: () => Date.now(),
       log,
     })
   }
