@@ -23,6 +23,10 @@ export interface Edge {
    * @param cron as in `crons` of wrangler.toml; default each minute's
    */
   runCron(cron?: string): Promise<void>
+  /** Stops the runtime, as it is stopped by a restart: `restart` and `wipe` start it again. */
+  stop(): Promise<void>
+  /** One of the Worker's Queues, to be sent to from here; another one after `restart` and `wipe`. */
+  queue<T>(binding: string): Promise<Queue<T>>
   /** R2, for tests that look into it, as `database`. */
   bucket(): Promise<R2Bucket>
   /** For benches that measure it: the process that does the work. */
@@ -83,10 +87,16 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   let miniflare = await startMiniflare(bundle, options, options.port, onLog)
   const port = Number((await miniflare.ready).port)
 
+  let isStopped = false
+  const stopRuntime = async () => {
+    if (!isStopped) await miniflare.dispose()
+    isStopped = true
+  }
   const startAgain = async (emptied: string | null) => {
-    await miniflare.dispose()
+    await stopRuntime()
     if (emptied !== null) await rm(emptied, { recursive: true, force: true })
     miniflare = await startMiniflare(bundle, options, port, onLog)
+    isStopped = false
   }
   const isFollowing = (options.vars?.UPSTREAMS ?? '') !== ''
   const minutes = setInterval(() => {
@@ -100,6 +110,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     restart: () => startAgain(null),
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
     database: () => miniflare.getD1Database('DB') as Promise<unknown> as Promise<D1Database>,
+    stop: () => stopRuntime(),
+    queue: async <T>(binding: string) => (await miniflare.getQueueProducer<T>(binding)) as unknown as Queue<T>,
     async runCron(cron = EVERY_MINUTE) {
       await runCron(miniflare, cron)
     },
@@ -112,7 +124,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
     async close() {
       clearInterval(minutes)
-      await miniflare.dispose()
+      await stopRuntime()
     },
   }
 }

@@ -65,7 +65,8 @@ export async function health(environment: Environment): Promise<Response> {
 function describe(name: string, status: FirehoseStatus | null, now: number): Record<string, unknown> {
   const upstream = name.split('?')[0]
   if (status === null) return { upstream }
-  const { isConnected, cursor, lag, lastEventAt, lastFrameAt, pendingBatches, oldestPendingAt, lastError, counts } = status
+  const { isConnected, cursor, lag, lastEventAt, lastFrameAt, pendingBatches, oldestPendingAt, lastError, counts } =
+    status
   const since = (time: number | null) => (time === null ? null : Math.max(0, Math.round((now - time) / 1000)))
   return {
     upstream,

@@ -1,3 +1,5 @@
+import { AccountStandings } from '../../storage/index/account-standings.ts'
+import { findMirrored, isKnownAccount, knownAccounts } from '../../storage/index/find-mirrored.ts'
 import { env } from 'cloudflare:test'
 import { drizzle } from 'drizzle-orm/d1'
 import { expect, it } from 'vitest'
@@ -122,15 +124,22 @@ async function callAll(): Promise<void> {
     wants.due(NOW, 2),
     wants.find(DID),
     wants.count(),
-    wants.failed(DID, NOW, 'x'),
+    wants.countDue(NOW),
+    wants.begin(DID, NOW, NOW),
+    wants.putOff(DID, NOW, 'x'),
     wants.done(DID, NOW),
   ])
   await letters.add('{}', 'x', NOW)
   await Promise.all([letters.list(2), letters.list(2, 9), letters.take(1), letters.count(), letters.prune(NOW)])
   await dropped.count([{ uri: 'at://x', collection: 'c', reason: 'r' }], NOW)
   await dropped.list()
+  await dropped.total()
+  await findMirrored(db, [{ did: DID, rkey: 'a' }])
+  await Promise.all([knownAccounts(db, '', 2), isKnownAccount(db, DID)])
+  const standings = new AccountStandings(db)
+  await Promise.all([standings.of(DID), standings.formerly('old.test')])
   await reconciles.start('x', NOW)
-  await Promise.all([reconciles.advance('x', 1, null, NOW), reconciles.find('x'), reconciles.list()])
+  await Promise.all([reconciles.advance({ source: 'x', cursor: null, startedAt: NOW }, 1, null, NOW), reconciles.find('x'), reconciles.list()])
   const grant = { repositories: null, branches: null, rights: ['commit'] } as const
   await tokens.create(
     { id: 'a', did: DID, label: 'x', grant: { ...grant }, createdAt: NOW, expiresAt: NOW + 1, revokedAt: null },

@@ -71,7 +71,11 @@ export async function stepReconcile(deps: ReconcileAllDeps, source: string): Pro
     if (!(await reconciles.advance(reconcile, dids.length, cursor, now()))) return
     await hint(dids.map((did) => ({ kind: 'account', did })))
     if (cursor !== null) continue
-    logRoutine('reconcile-done', { source, accounts: reconcile.accounts + dids.length, took: now() - reconcile.startedAt })
+    logRoutine('reconcile-done', {
+      source,
+      accounts: reconcile.accounts + dids.length,
+      took: now() - reconcile.startedAt,
+    })
     return
   }
   await hint([{ kind: 'reconcile', source }])
