@@ -59,6 +59,7 @@ async function create(context: RequestContext, request: Request, wanted: NewRepo
     throw new HttpError(409, 'RepositoryExists', `the account has a repository named '${wanted.name}' already`)
   }
   const failure = answer.ok ? answer.result.failure : answer
+  if (!answer.ok && answer.reason === 'blocked') throw new HttpError(403, 'Blocked', answer.message)
   if (!answer.ok && (answer.reason === 'signed-out' || answer.reason === 'refused')) {
     throw new HttpError(403, 'Refused', answer.message)
   }

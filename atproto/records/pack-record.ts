@@ -9,10 +9,23 @@ import type { BlobRef, PackRecord } from './record-types.ts'
 /** @throws {@link InvalidRecordError} */
 export function decodePackRecord(json: unknown): PackRecord {
   const record = checkRecord(PACK_COLLECTION, json)
+  const rest = decodeRest(record)
+  return { ...decodeContent(record, rest.size), ...rest }
+}
+
+/** The same of a record whose `bytes` were taken out and are elsewhere. @throws {@link InvalidRecordError} */
+export function decodeParkedPackRecord(json: unknown): PackRecord {
+  const record = checkRecord(PACK_COLLECTION, json)
+  if (record.parts !== undefined) throw new InvalidRecordError('must have one of bytes and parts')
+  const rest = decodeRest(record)
+  if (rest.size > INLINE_PACK_LIMIT) throw new InvalidRecordError(`size is ${rest.size}, which bytes cannot hold`)
+  return rest
+}
+
+function decodeRest(record: Record<string, unknown>): PackRecord {
   const { size, objects, checksum, thin, replaces, createdAt } = record as unknown as PackRecord
   if (!isOid(checksum)) throw new InvalidRecordError('checksum is not 40 lower-case hex digits')
   return {
-    ...decodeContent(record, size),
     size,
     objects,
     checksum,

@@ -11,6 +11,7 @@ import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
 import type { RepositoryAddress } from './answers.ts'
 import type { IngestLimits } from './ingest-limits.ts'
+import { PackMovedError } from './pack-arrival.ts'
 
 export interface IngestDeps {
   readonly store: MirrorStore
@@ -71,6 +72,15 @@ export function checkObjects(
 /** Whether what a pack's objects lack may be in packs that are still to come. */
 export function mayBringMore(store: MirrorStore, { missing }: Pick<IngestedPack, 'missing'>): boolean {
   return missing.length > 0 && store.packs('wanted').length > 1
+}
+
+/**
+ * Makes sure that all of the account has been listed before something is said to be nowhere in it: a stream drops events.
+ *
+ * @throws {@link PackMovedError}
+ */
+export function requireListed(store: MirrorStore): void {
+  if (store.timesHeard() > 0) throw new PackMovedError('not all that it needs has been heard of')
 }
 
 export function logFaults(

@@ -5,7 +5,15 @@ import type { ManifestPack } from '../../storage/manifest.ts'
 import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { checkObjects, type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import {
+  checkObjects,
+  type IngestDeps,
+  logFaults,
+  mayBringMore,
+  openKnown,
+  requireListed,
+  type TellStep,
+} from './ingest-deps.ts'
 import { PackArrival, PackMovedError } from './pack-arrival.ts'
 import { splitRecord } from './split-record.ts'
 
@@ -77,6 +85,7 @@ async function ingestWhole(
     onProgress: (phase, done, total) => onProgress(`${phase} objects`, done, total),
   })
   if (!isLastTry && mayBringMore(store, ingested)) return
+  if (ingested.missing.length > 0) requireListed(store)
   logFaults(deps, address, pack, ingested)
   const keys = packKeys(did, rkey, pack.id)
   await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])

@@ -15,7 +15,15 @@ import { packKeys, partBasesKey, partOffsetsKey, partPackId } from '../../storag
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { ObjectGoneError, R2Range } from '../../storage/packs/r2-range.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { checkObjects, type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import {
+  checkObjects,
+  type IngestDeps,
+  logFaults,
+  mayBringMore,
+  openKnown,
+  requireListed,
+  type TellStep,
+} from './ingest-deps.ts'
 import { PackMovedError } from './pack-arrival.ts'
 import { deleteLinks, openParts, R2LinkFiles } from './split-files.ts'
 
@@ -162,6 +170,7 @@ async function link(
       return true
     }
     if (isLinked(input, state)) {
+      if (state.missing!.length > 0) requireListed(store)
       logFaults(deps, address, pack, { missing: state.missing!, malformed: [...state.malformed, ...state.mistyped] })
       if (!store.takeInParts(pack.id, parts, source)) throw new PackMovedError(`${pack.id} has changed`)
       break

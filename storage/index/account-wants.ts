@@ -40,11 +40,25 @@ export class AccountWants implements WantQueue {
     return meta.changes > 0
   }
 
-  async failed(did: string, dueAt: number, reason: string): Promise<void> {
+  async begin(did: string, now: number, until: number): Promise<AccountWant | null> {
+    const [begun] = await this.#db
+      .update(accountWants)
+      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: until })
+      .where(and(eq(accountWants.did, did), lte(accountWants.dueAt, now)))
+      .returning()
+    return begun ?? null
+  }
+
+  async putOff(did: string, dueAt: number, reason: string): Promise<void> {
     await this.#db
       .update(accountWants)
-      .set({ tries: sql`${accountWants.tries} + 1`, dueAt, reason: reason.slice(0, MAX_REASON).toWellFormed() })
+      .set({ dueAt, reason: reason.slice(0, MAX_REASON).toWellFormed() })
       .where(eq(accountWants.did, did))
+  }
+
+  async countDue(now: number): Promise<number> {
+    const row = await this.#db.select({ wants: count() }).from(accountWants).where(lte(accountWants.dueAt, now)).get()
+    return row?.wants ?? 0
   }
 
   async count(): Promise<number> {

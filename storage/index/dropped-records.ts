@@ -44,6 +44,15 @@ export class DroppedRecords {
     if (dropped.length > 0) await this.#db.run(countDropped(dropped, now))
   }
 
+  /** How many records that was in all. */
+  async total(): Promise<number> {
+    const row = await this.#db
+      .select({ dropped: sql<number>`coalesce(sum(${droppedRecords.count}), 0)` })
+      .from(droppedRecords)
+      .get()
+    return row?.dropped ?? 0
+  }
+
   /** The newest first. */
   async list(): Promise<DroppedCount[]> {
     return this.#db.select().from(droppedRecords).orderBy(desc(droppedRecords.droppedAt), droppedRecords.reason)

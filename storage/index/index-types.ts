@@ -91,7 +91,7 @@ export interface AccountWant {
   readonly reason: string
   /** Milliseconds since 1970, of the last time that it was wanted. Larger each time. */
   readonly wantedAt: number
-  /** How often it has failed since. */
+  /** How often its listing has begun. */
   readonly tries: number
   /** Milliseconds since 1970. */
   readonly dueAt: number
@@ -106,8 +106,14 @@ export interface WantQueue {
   find(did: string): Promise<AccountWant | null>
   /** @returns false: it has been wanted again meanwhile, and stays */
   done(did: string, wantedAt: number): Promise<boolean>
-  /** Counts a try, and puts it off. @param reason of the failure, kept for the operator */
-  failed(did: string, dueAt: number, reason: string): Promise<void>
+  /**
+   * Counts that a listing begins, and puts it off: should it be killed, nobody else could tell.
+   *
+   * @returns the want; null: it is not due, or not wanted any more
+   */
+  begin(did: string, now: number, until: number): Promise<AccountWant | null>
+  /** It is due then. @param reason for the operator: of a failure, or why it is wanted */
+  putOff(did: string, dueAt: number, reason: string): Promise<void>
   count(): Promise<number>
 }
 

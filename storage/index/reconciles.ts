@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { reconciles } from './tables.ts'
 
@@ -38,16 +38,29 @@ export class Reconciles {
    *
    * @param accounts how many it had
    * @param cursor of the next page; null: it was the last one
+   * @returns false: somebody else has done it, or has begun anew
    */
-  async advance(source: string, accounts: number, cursor: string | null, now: number): Promise<void> {
-    await this.#db
+  async advance(
+    { source, cursor: from, startedAt }: Pick<Reconcile, 'source' | 'cursor' | 'startedAt'>,
+    accounts: number,
+    cursor: string | null,
+    now: number,
+  ): Promise<boolean> {
+    const isThere = and(
+      eq(reconciles.source, source),
+      eq(reconciles.startedAt, startedAt),
+      isNull(reconciles.finishedAt),
+      from === null ? isNull(reconciles.cursor) : eq(reconciles.cursor, from),
+    )
+    const { meta } = await this.#db
       .update(reconciles)
       .set({
         cursor,
         accounts: sql`${reconciles.accounts} + ${accounts}`,
         finishedAt: cursor === null ? now : null,
       })
-      .where(eq(reconciles.source, source))
+      .where(isThere)
+    return meta.changes > 0
   }
 
   async find(source: string): Promise<Reconcile | null> {

@@ -10,9 +10,11 @@ import { TokenStore } from '../../storage/access/token-store.ts'
 import { UsedJwts } from '../../storage/access/used-jwts.ts'
 import { D1IdentityCache } from '../../storage/directory/identity-cache.ts'
 import { RepositoryDirectory } from '../../storage/directory/repository-directory.ts'
+import { AccountStandings } from '../../storage/index/account-standings.ts'
 import { AccountWants } from '../../storage/index/account-wants.ts'
 import { DeadLetters } from '../../storage/index/dead-letters.ts'
 import { DroppedRecords } from '../../storage/index/dropped-records.ts'
+import { findMirrored, isKnownAccount, knownAccounts } from '../../storage/index/find-mirrored.ts'
 import { IndexReader } from '../../storage/index/index-reader.ts'
 import { IndexStore } from '../../storage/index/index-store.ts'
 import { Reconciles } from '../../storage/index/reconciles.ts'
@@ -122,15 +124,26 @@ async function callAll(): Promise<void> {
     wants.due(NOW, 2),
     wants.find(DID),
     wants.count(),
-    wants.failed(DID, NOW, 'x'),
+    wants.countDue(NOW),
+    wants.begin(DID, NOW, NOW),
+    wants.putOff(DID, NOW, 'x'),
     wants.done(DID, NOW),
   ])
   await letters.add('{}', 'x', NOW)
   await Promise.all([letters.list(2), letters.list(2, 9), letters.take(1), letters.count(), letters.prune(NOW)])
   await dropped.count([{ uri: 'at://x', collection: 'c', reason: 'r' }], NOW)
   await dropped.list()
+  await dropped.total()
+  await findMirrored(db, [{ did: DID, rkey: 'a' }])
+  await Promise.all([knownAccounts(db, '', 2), isKnownAccount(db, DID)])
+  const standings = new AccountStandings(db)
+  await Promise.all([standings.of(DID), standings.formerly('old.test')])
   await reconciles.start('x', NOW)
-  await Promise.all([reconciles.advance('x', 1, null, NOW), reconciles.find('x'), reconciles.list()])
+  await Promise.all([
+    reconciles.advance({ source: 'x', cursor: null, startedAt: NOW }, 1, null, NOW),
+    reconciles.find('x'),
+    reconciles.list(),
+  ])
   const grant = { repositories: null, branches: null, rights: ['commit'] } as const
   await tokens.create(
     { id: 'a', did: DID, label: 'x', grant: { ...grant }, createdAt: NOW, expiresAt: NOW + 1, revokedAt: null },

@@ -16,6 +16,11 @@ import getCommit from '../../lexicons/dev/skein/git/getCommit.json' with { type:
 import getTree from '../../lexicons/dev/skein/git/getTree.json' with { type: 'json' }
 import listCommits from '../../lexicons/dev/skein/git/listCommits.json' with { type: 'json' }
 import listRefs from '../../lexicons/dev/skein/git/listRefs.json' with { type: 'json' }
+import operatorBlock from '../../lexicons/dev/skein/operator/block.json' with { type: 'json' }
+import operatorDefs from '../../lexicons/dev/skein/operator/defs.json' with { type: 'json' }
+import operatorStatus from '../../lexicons/dev/skein/operator/getStatus.json' with { type: 'json' }
+import listBlocks from '../../lexicons/dev/skein/operator/listBlocks.json' with { type: 'json' }
+import unblock from '../../lexicons/dev/skein/operator/unblock.json' with { type: 'json' }
 import create from '../../lexicons/dev/skein/repo/create.json' with { type: 'json' }
 import repoDefs from '../../lexicons/dev/skein/repo/defs.json' with { type: 'json' }
 import get from '../../lexicons/dev/skein/repo/get.json' with { type: 'json' }
@@ -34,6 +39,7 @@ export const lexicons = new Lexicons(
     ...[actorDefs, getProfile, listRepos, timeline],
     ...[gatewayDefs, gatewayCommit, getLanding, createBranch, deleteBranch, mergePreview, merge],
     ...[tokenDefs, createToken, listTokens, revokeToken],
+    ...[operatorDefs, operatorBlock, unblock, listBlocks, operatorStatus],
     // Lexicons fills in its documents, and imported JSON is shared.
   ].map((document) => structuredClone(document) as LexiconDoc),
 )

@@ -322,7 +322,11 @@ describe('what is kept for later', () => {
     const first = await wants.find(ALICE)
     await wants.want([ALICE], 'test', NOW)
     expect(await wants.done(ALICE, first!.wantedAt)).toBe(false)
-    await wants.failed(ALICE, NOW + 100, 'the host does not answer')
+    expect(await wants.begin(ALICE, NOW - 1, NOW + 50)).toBe(null)
+    expect(await wants.begin(ALICE, NOW, NOW + 50)).toMatchObject({ did: ALICE, tries: 1, dueAt: NOW + 50 })
+    expect(await wants.begin(ALICE, NOW, NOW + 50)).toBe(null)
+    await wants.putOff(ALICE, NOW + 100, 'the host does not answer')
+    expect(await wants.countDue(NOW)).toBe(1)
     expect((await wants.due(NOW, 10)).map(({ did }) => did)).toEqual([BOB])
     expect(await wants.due(NOW + 100, 1)).toMatchObject([{ did: BOB }])
     const again = await wants.find(ALICE)
@@ -347,13 +351,18 @@ describe('what is kept for later', () => {
   it('goes on with a listing of all accounts where it was cut off', async () => {
     const reconciles = new Reconciles(db)
     await reconciles.start('https://relay.test', NOW)
-    await reconciles.advance('https://relay.test', 100, 'next', NOW)
+    const first = { source: 'https://relay.test', cursor: null, startedAt: NOW }
+    expect(await reconciles.advance(first, 100, 'next', NOW)).toBe(true)
+    // Somebody else was faster, or it has begun anew.
+    expect(await reconciles.advance(first, 100, 'next', NOW)).toBe(false)
+    const second = { ...first, cursor: 'next' }
+    expect(await reconciles.advance({ ...second, startedAt: NOW - 1 }, 100, 'x', NOW)).toBe(false)
     expect(await reconciles.find('https://relay.test')).toMatchObject({
       cursor: 'next',
       accounts: 100,
       finishedAt: null,
     })
-    await reconciles.advance('https://relay.test', 5, null, NOW + 1)
+    expect(await reconciles.advance(second, 5, null, NOW + 1)).toBe(true)
     expect(await reconciles.list()).toMatchObject([{ cursor: null, accounts: 105, finishedAt: NOW + 1 }])
   })
 
