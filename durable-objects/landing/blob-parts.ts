@@ -2,6 +2,9 @@ import { PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import type { BlobRef } from '../../atproto/records/record-types.ts'
 import { log } from '../log.ts'
 
+/** Bytes that go out at once: a write costs as much for few as for many. */
+const WRITE_BYTES = 128 * 1024
+
 /** How long a PDS may leave a chunk untaken, or the answer to a whole part unsent, in milliseconds. */
 const PATIENCE = 30_000
 
@@ -15,7 +18,7 @@ export interface BlobUpload {
 }
 
 /**
- * One blob on its way: its bytes go out as they come in. A PDS that stops taking them, or never answers, ends it.
+ * One blob on its way: its bytes go out nearly as they come in, in larger pieces. They are copied. A PDS that stops taking them, or never answers, ends it.
  *
  * `write` and `finish` throw what the upload does, and {@link PdsUnreachableError} where it stalls.
  */
@@ -24,6 +27,8 @@ export class BlobPart {
   readonly #patience: number
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>
   readonly #blob: Promise<BlobRef>
+  readonly #waiting = new Uint8Array(WRITE_BYTES)
+  #waitingBytes = 0
 
   constructor({ host, send, patience = PATIENCE }: BlobUpload) {
     const { readable, writable } = new IdentityTransformStream()
@@ -36,6 +41,18 @@ export class BlobPart {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + WRITE_BYTES - this.#waitingBytes)
+      this.#waiting.set(piece, this.#waitingBytes)
+      this.#waitingBytes += piece.length
+      at += piece.length
+      if (this.#waitingBytes === WRITE_BYTES) await this.#send()
+    }
+  }
+
+  async #send(): Promise<void> {
+    const bytes = this.#waiting.subarray(0, this.#waitingBytes)
+    this.#waitingBytes = 0
     const written = this.#writer.write(bytes).catch(async (broken: unknown) => {
       // A host that refuses a blob does not read on: its answer says why the connection broke.
       await this.#blob
@@ -45,6 +62,7 @@ export class BlobPart {
   }
 
   async finish(): Promise<BlobRef> {
+    if (this.#waitingBytes > 0) await this.#send()
     const closed = this.#writer.close()
     // It fails with the upload, which says why.
     closed.catch(() => undefined)

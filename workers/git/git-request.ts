@@ -1,11 +1,11 @@
-import { streamChunks } from '../http/byte-stream.ts'
+import { largeChunks, streamChunks } from '../http/byte-stream.ts'
 import { HttpError } from '../http/http-error.ts'
 
 /** The body of an RPC, decompressed where the client has compressed it; it does so with many refs. */
 export function requestBody(request: Request): AsyncIterable<Uint8Array> {
   const body = request.body ?? new Blob([]).stream()
   const encoding = request.headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
-  if (encoding === 'identity' || encoding === '') return body
+  if (encoding === 'identity' || encoding === '') return largeChunks(body)
   if (encoding === 'gzip' || encoding === 'x-gzip') {
     return decompress(body)
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { pumpChunks } from '../../../workers/http/byte-stream.ts'
+import { largeChunks, pumpChunks } from '../../../workers/http/byte-stream.ts'
 
 const CHUNK = 300_000
 const CHUNKS = 5
@@ -71,4 +71,44 @@ it('breaks off where the generator fails, and says why', async () => {
   await expect(reading()).rejects.toThrow('R2 is on fire')
   expect(length).toBe(2 * CHUNK)
   expect(await settled()).toMatchObject([{ status: 'rejected', reason: { message: 'R2 is on fire' } }])
+})
+
+/** Writes so many chunks of `bytes` each into a stream, as a client sends a body. */
+function body(chunks: number, bytes: number) {
+  const { readable, writable } = new IdentityTransformStream()
+  const writer = writable.getWriter()
+  const sent = (async () => {
+    for (let i = 0; i < chunks; i++) await writer.write(new Uint8Array(bytes).fill(i))
+    await writer.close()
+  })()
+  return { readable, writer, sent }
+}
+
+it('gives a body that comes in small chunks in large ones, with nothing lost and nothing overwritten', async () => {
+  const { readable, sent } = body(40, 5000)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of largeChunks(readable)) chunks.push(chunk)
+  await sent
+  expect(chunks.map(({ length }) => length)).toEqual([65_536, 65_536, 65_536, 3392])
+  const bytes = chunks.flatMap((chunk) => [...chunk])
+  expect(bytes.every((value, at) => value === Math.floor(at / 5000))).toBe(true)
+})
+
+it('gives nothing of an empty body, and fails with one that breaks off', async () => {
+  const empty = body(0, 0)
+  for await (const chunk of largeChunks(empty.readable)) expect(chunk).toEqual('none')
+  const broken = body(1, 10)
+  const read = async () => {
+    for await (const _ of largeChunks(broken.readable)) await broken.writer.abort(new Error('the client has left'))
+  }
+  broken.sent.catch(() => undefined)
+  const reading = read()
+  await broken.writer.abort(new Error('the client has left')).catch(() => undefined)
+  await expect(reading).rejects.toThrow('the client has left')
+})
+
+it('cancels a body that is left early', async () => {
+  const { readable, sent } = body(100, 5000)
+  for await (const _ of largeChunks(readable)) break
+  await expect(sent).rejects.toThrow()
 })
