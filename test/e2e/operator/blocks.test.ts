@@ -4,7 +4,7 @@ import { createAgent, write } from '../gateway/gateway-client.ts'
 import { startWorld } from '../harness.ts'
 import { randomBytes } from '../history.ts'
 import { callMethod, callTokens } from '../token-calls.ts'
-import { basicAuth } from '../wire.ts'
+import { basicAuth, pktLine } from '../wire.ts'
 import type { WorkingCopy } from '../working-copy.ts'
 import { OPERATOR_TOKEN, operate } from './operate.ts'
 
@@ -36,6 +36,17 @@ async function uriOf(owner: Account, name: string): Promise<string> {
 async function get(path: string): Promise<{ status: number; text: string }> {
   const response = await fetch(`${edge.url}${path}`)
   return { status: response.status, text: await response.text() }
+}
+
+/** Asks for a clone as a client does that has seen the refs before: its answer may be in the cache. */
+async function askForClone(repo: string, want: string): Promise<{ status: number; text: string }> {
+  const lines = ['ofs-delta\n', 'no-progress\n', `want ${want}\n`, 'done\n'].map((line) => pktLine(line))
+  const response = await fetch(`${edge.url}/${repo}/git-upload-pack`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'Git-Protocol': 'version=2' },
+    body: Buffer.concat([pktLine('command=fetch\n'), Buffer.from('0001'), ...lines, Buffer.from('0000')]),
+  })
+  return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString('latin1') }
 }
 
 /** Whatever can be asked of a repository, by anyone. */
@@ -71,8 +82,10 @@ describe('a repository that is blocked', () => {
     const agent = await createAgent(world, alice, 'app')
     await agent.land('two', [write('two.txt', '2\n')])
     await expectServed('alice.test/app')
+    await clone.git('pull', '--quiet')
+    const tip = await clone.resolve('main')
     // So that the answer to a clone is in the cache.
-    for (let n = 0; n < 3; n++) await world.clone('--bare', world.at(alice, 'app'))
+    for (let n = 0; n < 3; n++) expect((await askForClone('alice.test/app', tip)).text).toContain('PACK')
 
     const uri = await uriOf(alice, 'app')
     const blocked = await succeed('block', 'alice.test/app', '--reason', 'it is spam')
@@ -81,6 +94,9 @@ describe('a repository that is blocked', () => {
 
     await expectBlocked('alice.test/app')
     const requests = await world.pdsRequestsDuring(async () => {
+      const asked = await askForClone('alice.test/app', tip)
+      expect(asked.text).toContain(WORDS)
+      expect(asked.text).not.toContain('PACK')
       for (const args of [
         ['clone', world.at(alice, 'app'), 'copy'],
         ['-c', 'protocol.version=0', 'clone', world.at(alice, 'app'), 'copy'],
