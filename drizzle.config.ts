@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./storage/directory/tables.ts', './storage/access/tables.ts'],
+  schema: ['directory', 'access', 'index', 'operator'].map((name) => `./storage/${name}/tables.ts`),
   out: './migrations',
 })

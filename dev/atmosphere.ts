@@ -4,6 +4,7 @@ import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 
 /**
  * A local Atmosphere for `npm start`, tests and benches: the reference PDS and a PLC directory, in this process and on
@@ -14,13 +15,15 @@ export interface Atmosphere {
   /** Origin, as it stands in DID documents: `http://localhost:<port>`. */
   readonly pdsUrl: string
   readonly plcUrl: string
+  /** What the PDS says of its accounts as it happens: one of the edge's `UPSTREAMS`. @param cursor where to begin; null: now */
+  streamUrl(cursor: number | null): string
   /** Every request that reached the PDS, in order of arrival; grows while the Atmosphere runs. */
   readonly requests: readonly PdsRequest[]
   /** The account of that handle: created, or signed in to if it exists. Throws `AtmosphereError` on any refusal. */
   createAccount(account: { handle: string; password: string }): Promise<Account>
   /** A new app password of the account. */
   createAppPassword(account: Account, name: string): Promise<string>
-  /** Stops the PDS listener: connections are cut, new ones are refused, until `resume`. */
+  /** Stops the PDS listener: connections, websockets too, are cut, new ones are refused, until `resume`. */
   pause(): Promise<void>
   /** Listens again, at the same address. */
   resume(): Promise<void>
@@ -128,6 +131,7 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
   // The app's own `listen` also attaches the websocket endpoints. `pds.start()` would listen on all interfaces.
   const pdsServer = pds.app.listen(port, LOOPBACK)
   await listening(pdsServer, port)
+  watchUpgrades(pdsServer)
 
   const pdsUrl = `http://localhost:${port}`
   const requests: PdsRequest[] = []
@@ -172,6 +176,10 @@ export async function startAtmosphere(options: AtmosphereOptions): Promise<Atmos
   return {
     pdsUrl,
     plcUrl,
+    streamUrl: (cursor) => {
+      const query = cursor === null ? '' : `?cursor=${cursor}`
+      return `${pdsUrl.replace(/^http/, 'ws')}/xrpc/com.atproto.sync.subscribeRepos${query}`
+    },
     requests,
     createAccount: (account) => createAccount(pdsUrl, account),
     createAppPassword: (account, name) => createAppPassword(pdsUrl, account, name),
@@ -273,9 +281,22 @@ async function listening(server: Server, port: number): Promise<void> {
   }
 }
 
+/** Websockets that are open: a server forgets a connection when it is upgraded, and yet waits for its end. */
+const upgraded = new WeakMap<Server, Set<Duplex>>()
+
+function watchUpgrades(server: Server): void {
+  const sockets = new Set<Duplex>()
+  upgraded.set(server, sockets)
+  server.on('upgrade', (_, socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+}
+
 async function stopListening(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeAllConnections()
+  for (const socket of upgraded.get(server) ?? []) socket.destroy()
   await closed
 }
 

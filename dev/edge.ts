@@ -17,6 +17,18 @@ export interface Edge {
   wipe(what?: Store): Promise<void>
   /** D1, for tests that look into it; not the same after `restart` and `wipe`. */
   database(): Promise<D1Database>
+  /**
+   * Does what cron does. Nobody else does it here, but each minute of an edge that was started with `UPSTREAMS`.
+   *
+   * @param cron as in `crons` of wrangler.toml; default each minute's
+   */
+  runCron(cron?: string): Promise<void>
+  /** Stops the runtime, as it is stopped by a restart: `restart` and `wipe` start it again. */
+  stop(): Promise<void>
+  /** One of the Worker's Queues, to be sent to from here; another one after `restart` and `wipe`. */
+  queue<T>(binding: string): Promise<Queue<T>>
+  /** R2, for tests that look into it, as `database`. */
+  bucket(): Promise<R2Bucket>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
   /** One of the Worker's Durable Objects, to be called from here; another one after `restart` and `wipe`. */
@@ -63,6 +75,7 @@ type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export const LOCAL_EDGE_DID = 'did:web:skein.test'
 
 const LOOPBACK = '127.0.0.1'
+const EVERY_MINUTE = '* * * * *'
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
 /** @throws Miniflare's own error, with `code` 'ERR_ADDRESS_IN_USE' where the port is taken */
@@ -76,25 +89,52 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   let miniflare = await startMiniflare(bundle, options, options.port, onLog)
   const port = Number((await miniflare.ready).port)
 
+  let isStopped = false
+  const stopRuntime = async () => {
+    if (!isStopped) await miniflare.dispose()
+    isStopped = true
+  }
   const startAgain = async (emptied: string | null) => {
-    await miniflare.dispose()
+    await stopRuntime()
     if (emptied !== null) await rm(emptied, { recursive: true, force: true })
     miniflare = await startMiniflare(bundle, options, port, onLog)
+    isStopped = false
   }
+  const isFollowing = (options.vars?.UPSTREAMS ?? '') !== ''
+  const minutes = setInterval(() => {
+    // Where it is being started anew, it comes with the next minute.
+    if (isFollowing) runCron(miniflare, EVERY_MINUTE).catch(() => undefined)
+  }, 60_000)
+  minutes.unref()
   return {
     url: `http://${LOOPBACK}:${port}`,
     logs,
     restart: () => startAgain(null),
     wipe: (what) => startAgain(what === undefined ? storage(options) : join(storage(options), what)),
     database: () => miniflare.getD1Database('DB') as Promise<unknown> as Promise<D1Database>,
+    stop: () => stopRuntime(),
+    queue: async <T>(binding: string) => (await miniflare.getQueueProducer<T>(binding)) as unknown as Queue<T>,
+    async runCron(cron = EVERY_MINUTE) {
+      await runCron(miniflare, cron)
+    },
+    bucket: () => miniflare.getR2Bucket('PACKS') as Promise<unknown> as Promise<R2Bucket>,
     pid: () => workerdPid(port),
     async object<T extends Rpc.DurableObjectBranded>(binding: string, name: string) {
       const namespace = await miniflare.getDurableObjectNamespace(binding)
       return namespace.get(namespace.idFromName(name)) as unknown as DurableObjectStub<T>
     },
     besideUrl: async () => (await miniflare.unsafeGetDirectURL(options.beside?.name)).origin,
-    close: () => miniflare.dispose(),
+    async close() {
+      clearInterval(minutes)
+      await stopRuntime()
+    },
   }
+}
+
+async function runCron(miniflare: Miniflare, cron: string): Promise<void> {
+  const worker = await miniflare.getWorker()
+  const { outcome } = await worker.scheduled({ cron })
+  if (outcome !== 'ok') throw new Error(`the Worker's cron ${cron} failed: ${outcome}`)
 }
 
 const storage = (options: EdgeOptions) => join(options.stateDirectory, 'v3')
@@ -150,6 +190,8 @@ async function startMiniflare(
   try {
     await miniflare.ready
     await applyMigrations(miniflare)
+    // Else nothing is followed until cron's first minute.
+    if (options.vars?.UPSTREAMS) await runCron(miniflare, EVERY_MINUTE)
   } catch (error) {
     await miniflare.dispose()
     throw error

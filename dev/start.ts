@@ -64,6 +64,8 @@ async function main(): Promise<void> {
     stateDirectory: join(directory, 'edge'),
     pdsUrl: atmosphere.pdsUrl,
     plcUrl: atmosphere.plcUrl,
+    // So that what another client writes into an account is seen here at once.
+    vars: { UPSTREAMS: atmosphere.streamUrl(0) },
     // The Worker logs what fails, and answers that it has logged it: here is where one looks.
     onLog: ({ level, message }) => {
       if (level !== 'debug') console.error(message)

@@ -2,6 +2,7 @@ import type { AccountWriter } from './account-writer/account-writer.ts'
 import type { BranchAddress } from './branch-queue/answers.ts'
 import type { BranchQueue } from './branch-queue/branch-queue.ts'
 import type { Environment } from './environment.ts'
+import type { Firehose } from './firehose/firehose.ts'
 import type { Repository } from './repository/repository.ts'
 
 /** The object that writes to an account. */
@@ -27,4 +28,9 @@ export function branchQueueOf(
   { did, rkey, ref }: Pick<BranchAddress, 'did' | 'rkey' | 'ref'>,
 ): DurableObjectStub<BranchQueue> {
   return BRANCH_QUEUE.get(BRANCH_QUEUE.idFromName(`${did}/${rkey}/${ref}`))
+}
+
+/** The object that follows an upstream. @param name its URL, as it stands in `UPSTREAMS` */
+export function firehoseOf({ FIREHOSE }: Pick<Environment, 'FIREHOSE'>, name: string): DurableObjectStub<Firehose> {
+  return FIREHOSE.get(FIREHOSE.idFromName(name))
 }

@@ -23,6 +23,8 @@ or in a configuration file:
 
 All are GET, and answer JSON but for files. \`ref\` is a branch, a tag or a commit id; it may be left out.
 
+    curl '${origin}/xrpc/dev.skein.repo.search?q=static+site'
+    curl '${origin}/xrpc/dev.skein.feed.timeline?kind=pushes&limit=10'
     curl '${origin}/xrpc/dev.skein.repo.list?actor=alice.example'
     curl '${origin}/xrpc/dev.skein.git.listRefs?repo=alice.example/app&prefix=refs/heads/'
     curl '${origin}/xrpc/dev.skein.git.getTree?repo=alice.example/app&ref=main&path=src&recursive=true'

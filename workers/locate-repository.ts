@@ -1,4 +1,5 @@
 import { HttpError } from './http/http-error.ts'
+import { ActorMovedError } from './http/redirect-moved.ts'
 import type { RepositoryReference } from './repository-access.ts'
 import type { Located, RequestContext } from './request-context.ts'
 
@@ -20,7 +21,8 @@ export async function orNull<T>(find: () => Promise<T | null>): Promise<T | null
   try {
     return await find()
   } catch (error) {
-    if (error instanceof HttpError && error.status === 404) return null
+    // Who comes by an old handle is led on.
+    if (error instanceof HttpError && error.status === 404 && !(error instanceof ActorMovedError)) return null
     throw error
   }
 }

@@ -4,6 +4,7 @@ import { tids } from '../durable-objects/tids.ts'
 import { ALL_REFS } from '../git/refs/ref-selection.ts'
 import { TokenStore } from '../storage/access/token-store.ts'
 import type { DirectoryEntry } from '../storage/directory/repository-directory.ts'
+import { IndexReader } from '../storage/index/index-reader.ts'
 import type { RepositoryView } from '../storage/repository-view.ts'
 import { authenticateAccount, authenticateOwner } from './auth/authenticate.ts'
 import { requireRight } from './auth/caller.ts'
@@ -27,6 +28,7 @@ export function repositoryDeps(context: RequestContext): XrpcDeps {
     requireOwner: (request, nsid) => authenticateOwner(context, request, nsid),
     tokens: new TokenStore(context.db),
     gateway: wireGateway(context),
+    index: new IndexReader(context.db),
   }
 }
 
@@ -57,6 +59,7 @@ async function create(context: RequestContext, request: Request, wanted: NewRepo
     throw new HttpError(409, 'RepositoryExists', `the account has a repository named '${wanted.name}' already`)
   }
   const failure = answer.ok ? answer.result.failure : answer
+  if (!answer.ok && answer.reason === 'blocked') throw new HttpError(403, 'Blocked', answer.message)
   if (!answer.ok && (answer.reason === 'signed-out' || answer.reason === 'refused')) {
     throw new HttpError(403, 'Refused', answer.message)
   }

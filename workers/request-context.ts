@@ -7,16 +7,23 @@ import { MemoryIdentityCache } from '../atproto/identity/identity-cache.ts'
 import { IdentityResolver } from '../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../atproto/network/guarded-fetch.ts'
 import type { AccountWriter } from '../durable-objects/account-writer/account-writer.ts'
-import { type Environment, readNetworkConfig } from '../durable-objects/environment.ts'
+import { type Environment, mayMirror, readNetworkConfig, readSizeCaps } from '../durable-objects/environment.ts'
 import type { LandingDeps } from '../durable-objects/landing/land-in-account.ts'
 import { log } from '../durable-objects/log.ts'
+import { blockedMessage, NOT_MIRRORED } from '../durable-objects/operator-words.ts'
 import { createPdsClient } from '../durable-objects/pds-clients.ts'
 import { Mirror, type MirroredAccount, type MirrorRole } from '../durable-objects/repository/mirror.ts'
+import { type Room, roomOf } from '../durable-objects/size-caps.ts'
 import { accountWriterOf } from '../durable-objects/stubs.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
+import { AccountStandings, KeptStandings } from '../storage/index/account-standings.ts'
+import { BlockStore, blockReason } from '../storage/operator/blocks.ts'
+import { MirrorRegister } from '../storage/operator/mirror-register.ts'
 import { HttpError } from './http/http-error.ts'
+import { ActorMovedError } from './http/redirect-moved.ts'
+import { wantAccount } from './indexer/want-account.ts'
 import { repositoryNotFound } from './repository-access.ts'
 
 /**
@@ -33,6 +40,18 @@ const MAX_LISTINGS = 1_000
 // What this isolate has read of D1: a request that comes soon after another does without.
 const identities = new MemoryIdentityCache()
 const listedNames = new ListedNames()
+const standings = new KeptStandings()
+
+/** An account that is not served is asked whether it is so still, for who asks for it. Milliseconds. */
+const STATUS_RECHECK = 10 * 60_000
+
+/** What is said of accounts that are not active, by their status. https://atproto.com/specs/account#account-status */
+const STATUS_WORDS: Readonly<Record<string, readonly [code: string, why: string]>> = {
+  deactivated: ['AccountDeactivated', 'is deactivated'],
+  takendown: ['AccountTakedown', 'has been taken down by its host'],
+  suspended: ['AccountSuspended', 'has been suspended by its host'],
+  deleted: ['AccountDeleted', 'has been deleted'],
+}
 
 /** An account, and one of its repositories. */
 export interface Located {
@@ -47,6 +66,7 @@ export class RequestContext {
   readonly #execution: ExecutionContext
   readonly #identities: IdentityResolver
   readonly #directory: RepositoryDirectory
+  readonly #standings: AccountStandings
   /** Who pushes is mostly the one to whose account it goes. */
   readonly #resolved = new Map<string, Promise<Identity>>()
 
@@ -56,6 +76,7 @@ export class RequestContext {
     this.db = drizzle(environment.DB)
     const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
     this.#directory = new RepositoryDirectory(this.db, listedNames)
+    this.#standings = new AccountStandings(this.db, standings)
     this.#identities = new IdentityResolver({
       fetch: createGuardedFetch({ allowPrivateHosts }),
       plcUrl,
@@ -91,7 +112,7 @@ export class RequestContext {
     }
   }
 
-  /** @param actor a handle or a DID. @throws {@link HttpError} 404 or 503 */
+  /** @param actor a handle or a DID. @throws {@link HttpError} 403, 404, 410 or 503 */
   resolveActor(actor: string): Promise<Identity> {
     const resolved = this.#resolved.get(actor) ?? this.#resolve(actor)
     this.#resolved.set(actor, resolved)
@@ -104,10 +125,18 @@ export class RequestContext {
   }
 
   async #resolve(actor: string): Promise<Identity> {
+    const identity = await this.#identify(actor)
+    await this.#requireActive(identity.did)
+    return identity
+  }
+
+  async #identify(actor: string): Promise<Identity> {
     try {
       return await this.#identities.resolve(actor)
     } catch (error) {
       if (error instanceof InvalidActorError || error instanceof IdentityNotFoundError) {
+        const to = await this.#standings.formerly(actor.toLowerCase())
+        if (to !== null) throw new ActorMovedError(actor, to)
         throw new HttpError(404, 'ActorNotFound', `account not found: ${error.message}`)
       }
       if (error instanceof IdentityUnavailableError) {
@@ -115,6 +144,17 @@ export class RequestContext {
       }
       throw error
     }
+  }
+
+  /** What the network has said of the account holds here too. @throws {@link HttpError} 403, 410 */
+  async #requireActive(did: string): Promise<void> {
+    const standing = await this.#standings.of(did)
+    if (standing === null || standing.status === 'active') return
+    const { status, statusAt } = standing
+    // That it is back may not have been heard.
+    if (Date.now() - statusAt > STATUS_RECHECK) this.waitUntil(wantAccount(this.environment, did, `${status} before`))
+    const [code, why] = STATUS_WORDS[status] ?? ['AccountInactive', 'is not active']
+    throw new HttpError(status === 'deleted' ? 410 : 403, code, `the account ${did} ${why}, so it is not served here`)
   }
 
   /** A repository by account and name. @throws {@link HttpError} 404 or 503 */
@@ -142,6 +182,7 @@ export class RequestContext {
    * created elsewhere a moment ago is not seen, and does not wait.
    */
   async findListed(identity: Identity, name: string): Promise<DirectoryEntry | null> {
+    this.#requireMirrored(identity)
     const atHand = this.#directory.atHand(identity.did, name)
     if (atHand !== null && Date.now() - atHand.listedAt <= LISTING_RECHECK) return atHand.entry
     const { entry, listedAt } = await this.#directory.lookUp(identity.did, name)
@@ -155,14 +196,40 @@ export class RequestContext {
     return this.#directory.find(identity.did, name)
   }
 
-  /** All repositories of an account, oldest first. */
+  /** All repositories of an account that are served here, oldest first. @throws {@link HttpError} 403 where none is */
   async listRepositories(identity: Identity): Promise<DirectoryEntry[]> {
-    if (Date.now() - (await this.#directory.listedAt(identity.did)) > LISTING_INTERVAL) await this.#list(identity)
-    return this.#directory.list(identity.did)
+    this.#requireMirrored(identity)
+    const [listedAt, blocks] = await Promise.all([
+      this.#directory.listedAt(identity.did),
+      new BlockStore(this.db).of(identity.did),
+    ])
+    if (blocks.account !== null) throw blocked(blocks.account)
+    if (Date.now() - listedAt > LISTING_INTERVAL) await this.#list(identity)
+    const all = await this.#directory.list(identity.did)
+    return all.filter(({ rkey }) => blockReason(blocks, rkey) === null)
+  }
+
+  /** For what does not ask the mirror, which knows it. @throws {@link HttpError} 403 where it is blocked */
+  async requireServed({ identity: { did }, entry: { rkey } }: Located): Promise<void> {
+    const reason = blockReason(await new BlockStore(this.db).of(did), rkey)
+    if (reason !== null) throw blocked(reason)
+  }
+
+  /** @throws {@link HttpError} 403 */
+  #requireMirrored({ did }: Identity): void {
+    if (!mayMirror(this.environment, did)) throw new HttpError(403, 'NotServed', NOT_MIRRORED)
+  }
+
+  /** How large a new repository of an account may be; null: there is no cap. */
+  async roomForNew(did: string): Promise<Room | null> {
+    const caps = readSizeCaps(this.environment)
+    const others = caps.account === null ? 0 : await new MirrorRegister(this.db).bytesOf(did)
+    return roomOf(caps, { repository: 0, others })
   }
 
   /** A repository of an account by its record key. */
   async getRepository(identity: Identity, rkey: string): Promise<DirectoryEntry | null> {
+    this.#requireMirrored(identity)
     const known = await this.#directory.get(identity.did, rkey)
     if (known !== null) return known
     return (await this.listRepositories(identity)).find((entry) => entry.rkey === rkey) ?? null
@@ -179,7 +246,7 @@ export class RequestContext {
     const repositories = await findRepositories(client, identity.did, ({ uri, reason }) => {
       log('record-skipped', { uri, reason })
     })
-    await this.#directory.replace(identity.did, repositories, startedAt)
+    await this.#directory.replace(identity.did, repositories, startedAt, identity)
   }
 
   async #listQuietly(identity: Identity): Promise<void> {
@@ -193,6 +260,10 @@ export class RequestContext {
       log('listing-failed', { did: identity.did, reason: String(error) })
     }
   }
+}
+
+function blocked(reason: string): HttpError {
+  return new HttpError(403, 'Blocked', blockedMessage(reason))
 }
 
 async function wait(milliseconds: number): Promise<void> {

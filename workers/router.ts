@@ -3,6 +3,8 @@ import { agentGuide } from './agent-guide.ts'
 import { edgeDocument } from './auth/edge-did.ts'
 import { filesRouter } from './files/router.ts'
 import { gitRouter } from './git/router.ts'
+import { health } from './health.ts'
+import { operatorRouter } from './operator/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
 import type { RequestContext } from './request-context.ts'
 import { accountPage, home, nothingHere, repositoryPage, textPage } from './text-pages.ts'
@@ -14,9 +16,11 @@ export const router = Router<IRequestStrict, [context: RequestContext], Response
 router
   .get('/', textPage(home))
   .head('/', textPage(home))
+  .all('/xrpc/dev.skein.operator.:method', operatorRouter.fetch)
   .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
   // Loaded when it is first called: to make its schemas takes half a second, for which no other request is to wait.
   .all('/mcp', async (request, context) => (await import('./mcp/serve-mcp.ts')).serveMcp(request, context))
+  .get('/health', (_, context) => health(context.environment))
   .get('/llms.txt', textPage(agentGuide))
   .get('/.well-known/did.json', (_, context) => edgeDocument(context.environment))
   .all('/:actor/:repository/info/refs', gitRouter.fetch)

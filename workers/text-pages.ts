@@ -2,6 +2,7 @@ import type { IRequest } from 'itty-router'
 import { httpErrorFrom } from './http/error-from.ts'
 import { HttpError } from './http/http-error.ts'
 import { percentDecodeText } from './http/percent.ts'
+import { redirectMoved } from './http/redirect-moved.ts'
 import type { RequestContext } from './request-context.ts'
 
 type Page = (request: IRequest, context: RequestContext) => Promise<string>
@@ -12,6 +13,8 @@ export function textPage(page: Page) {
     try {
       return text(200, await page(request, context))
     } catch (error) {
+      const moved = redirectMoved(error, request as unknown as Request)
+      if (moved !== null) return moved
       const { status, message, headers } = httpErrorFrom(error)
       return text(status, `${message}\n`, headers)
     }
@@ -48,7 +51,9 @@ export async function accountPage(request: IRequest, context: RequestContext): P
 export async function repositoryPage(request: IRequest, context: RequestContext): Promise<string> {
   const { origin } = new URL(request.url)
   const name = percentDecodeText(request.params.repository!).replace(/\.git$/, '')
-  const { identity, entry } = await context.locate(percentDecodeText(request.params.actor!), name)
+  const located = await context.locate(percentDecodeText(request.params.actor!), name)
+  await context.requireServed(located)
+  const { identity, entry } = located
   const { record } = entry
   const url = `${origin}/${identity.handle ?? identity.did}/${record.name}`
   return `${record.name}${record.description === undefined ? '' : `: ${record.description.replace(/\s+/g, ' ')}`}

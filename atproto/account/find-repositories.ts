@@ -1,7 +1,9 @@
 import type { PdsClient } from '../pds/pds-client.ts'
 import { REPO_COLLECTION } from '../records/collections.ts'
+import { InvalidRecordError } from '../records/record-error.ts'
 import type { RepoRecord } from '../records/record-types.ts'
 import { decodeRepoRecord } from '../records/repo-record.ts'
+import { isTid } from '../records/tid.ts'
 import { listRange } from './list-range.ts'
 import { decodeAll } from './read-refs.ts'
 import type { SkippedRecord } from './skipped-record.ts'
@@ -16,7 +18,7 @@ export interface FoundRepository {
 
 /**
  * The repositories of an account, oldest first. Of two with one name, which two writers at once can make, the one with
- * the smallest record key has the name, and the other is left out until it is renamed.
+ * the smallest record key, and so the first here, has the name.
  */
 export async function findRepositories(
   client: PdsClient,
@@ -24,13 +26,9 @@ export async function findRepositories(
   skip: (skipped: SkippedRecord) => void = () => undefined,
 ): Promise<FoundRepository[]> {
   const range = listRange(client, { did, collection: REPO_COLLECTION, prefix: '', maxRecords: MAX_REPOSITORIES })
-  const all = await decodeAll(range, skip, ({ rkey, value }) => ({ rkey, record: decodeRepoRecord(value) }))
-  const byName = new Map<string, FoundRepository>()
-  for (const found of all) {
-    const { name } = found.record
-    if (byName.has(name))
-      skip({ uri: `at://${did}/${REPO_COLLECTION}/${found.rkey}`, reason: `${name} is taken by an older one` })
-    else byName.set(name, found)
-  }
-  return [...byName.values()]
+  return decodeAll(range, skip, ({ rkey, value }) => {
+    // Nothing could be in it: keys of packs and refs start with it.
+    if (!isTid(rkey)) throw new InvalidRecordError('the record key is no TID')
+    return { rkey, record: decodeRepoRecord(value) }
+  })
 }

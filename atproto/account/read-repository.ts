@@ -41,7 +41,7 @@ export interface StoredRepository {
 }
 
 /** Records a request: with all packs inline at 192 KiB (256 KiB as JSON) a page has 9 MiB. */
-const PACK_PAGE_SIZE = 36
+export const PACK_PAGE_SIZE = 36
 
 /**
  * Reads all of a repository but the blobs. Null if there is no valid record of it.

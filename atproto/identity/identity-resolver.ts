@@ -1,5 +1,5 @@
 import { createGuardedFetch, type GuardedFetch } from '../network/guarded-fetch.ts'
-import type { SigningKey } from './did-document.ts'
+import type { AccountDocument, SigningKey } from './did-document.ts'
 import { type Identity, IdentityNotFoundError, IdentityUnavailableError, InvalidActorError } from './identity.ts'
 import { type IdentityCache, MemoryIdentityCache } from './identity-cache.ts'
 import { resolveDid } from './resolve-did.ts'
@@ -73,7 +73,16 @@ export class IdentityResolver {
    * @throws {@link InvalidActorError}, {@link IdentityNotFoundError}, {@link IdentityUnavailableError}
    */
   async readSigningKey(did: string): Promise<SigningKey | null> {
-    return (await resolveDid(did, this.#options)).signingKey
+    return (await this.readDocument(did)).signingKey
+  }
+
+  /**
+   * An account's DID document as it is now; what it claims is not checked in the other direction.
+   *
+   * @throws {@link InvalidActorError}, {@link IdentityNotFoundError}, {@link IdentityUnavailableError}
+   */
+  async readDocument(did: string): Promise<AccountDocument> {
+    return resolveDid(did, this.#options)
   }
 
   async #resolveHandle(handle: string): Promise<{ identity: Identity; ttl: number }> {

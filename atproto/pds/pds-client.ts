@@ -1,8 +1,10 @@
 import { Agent, type BlobRef as ApiBlob, XRPCError } from '@atproto/api'
+import { isSupportedDid } from '../identity/syntax.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from '../network/guarded-fetch.ts'
 import { isObject, parseJson } from '../network/json.ts'
 import { RefusedUrlError, ResponseTooLargeError, UnreachableHostError } from '../network/network-errors.ts'
 import type { BlobRef } from '../records/record-types.ts'
+import { isTid } from '../records/tid.ts'
 import { isBlobNotFound, parseErrorBody, retryAfterSeconds } from './error-answer.ts'
 import { HostBudget } from './host-budget.ts'
 import { PdsError, PdsUnreachableError } from './pds-error.ts'
@@ -48,6 +50,21 @@ export interface RecordPage {
   readonly cursor: string | null
 }
 
+/** Whether a host serves an account. https://atproto.com/specs/account#account-status */
+export interface RepoStatus {
+  readonly isActive: boolean
+  /** Why not, as the host calls it; null: it is active, or nothing is said. */
+  readonly status: string | null
+  /** TID of the account's newest commit; null where it is not active. */
+  readonly rev: string | null
+}
+
+export interface AccountPage {
+  readonly dids: readonly string[]
+  /** Where the next page starts, or null after the last. */
+  readonly cursor: string | null
+}
+
 export interface ListRecordsOptions {
   readonly did: string
   readonly collection: string
@@ -71,6 +88,9 @@ const WRITE_TIMEOUT = 30_000
 const JSON_DEADLINE = 30_000
 /** Milliseconds for all of one blob. */
 const UPLOAD_TIMEOUT = 10 * 60_000
+/** Accounts a page: what the methods allow, or less. */
+const ACCOUNT_PAGE = 1_000
+const COLLECTION_PAGE = 2_000
 /** All reads count for one limit of the host's: they need no account. */
 const READ_SCOPE = 'reads'
 
@@ -167,6 +187,49 @@ export class PdsClient {
       if (fault instanceof PdsError && fault.error === 'RecordNotFound') return null
       throw fault
     }
+  }
+
+  /** Null: the host does not have the account. */
+  async getRepoStatus(did: string): Promise<RepoStatus | null> {
+    try {
+      const answer = await this.#readJson(
+        'com.atproto.sync.getRepoStatus',
+        new URLSearchParams({ did }),
+        JSON_MAX_BYTES,
+      )
+      if (!isObject(answer) || typeof answer.active !== 'boolean') throw this.#invalidAnswer('no status of an account')
+      const { active, status, rev } = answer
+      if (active && (typeof rev !== 'string' || !isTid(rev))) throw this.#invalidAnswer('no rev of an account')
+      return {
+        isActive: active,
+        status: !active && typeof status === 'string' ? status : null,
+        rev: active ? (rev as string) : null,
+      }
+    } catch (fault) {
+      if (fault instanceof PdsError && fault.error === 'RepoNotFound') return null
+      throw fault
+    }
+  }
+
+  /**
+   * Accounts that have records of a collection, as a relay knows them. A host without such a list gives all accounts
+   * that it has.
+   *
+   * @param collection null: of any
+   */
+  async listAccounts(collection: string | null, cursor: string | null): Promise<AccountPage> {
+    const query = new URLSearchParams({ limit: String(collection === null ? ACCOUNT_PAGE : COLLECTION_PAGE) })
+    if (collection !== null) query.set('collection', collection)
+    if (cursor !== null) query.set('cursor', cursor)
+    const nsid = collection === null ? 'com.atproto.sync.listRepos' : 'com.atproto.sync.listReposByCollection'
+    const answer = await this.#readJson(nsid, query, JSON_MAX_BYTES)
+    if (!isObject(answer) || !Array.isArray(answer.repos)) throw this.#invalidAnswer('no list of accounts')
+    const dids = answer.repos.flatMap((repo: unknown) =>
+      isObject(repo) && typeof repo.did === 'string' && isSupportedDid(repo.did) ? [repo.did] : [],
+    )
+    const next = typeof answer.cursor === 'string' && answer.repos.length > 0 ? answer.cursor : null
+    if (next !== null && next === cursor) throw this.#invalidAnswer('the list of accounts does not end')
+    return { dids, cursor: next }
   }
 
   /** One page. What is no record at all is left out. */

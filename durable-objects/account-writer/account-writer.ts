@@ -1,9 +1,13 @@
 import { DurableObject } from 'cloudflare:workers'
+import { drizzle } from 'drizzle-orm/d1'
 import type { Landing } from '../../atproto/account/landing.ts'
 import { TidClock } from '../../atproto/records/tid.ts'
-import type { Environment } from '../environment.ts'
+import { BlockStore } from '../../storage/operator/blocks.ts'
+import { type Environment, mayPush } from '../environment.ts'
+import { log } from '../log.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import { Account } from './account.ts'
+import { AccountGate } from './account-gate.ts'
 import type { AccountAddress, AuthenticateAnswer, LandAnswer, TokenAnswer } from './answers.ts'
 import { importSealingKey } from './sealed-value.ts'
 
@@ -13,11 +17,29 @@ import { importSealingKey } from './sealed-value.ts'
  */
 export class AccountWriter extends DurableObject<Environment> {
   readonly #tids = new TidClock()
+  readonly #gate: AccountGate
   #account: { readonly pds: string; readonly opened: Promise<Account> } | null = null
+
+  constructor(context: DurableObjectState, environment: Environment) {
+    super(context, environment)
+    this.#gate = new AccountGate({
+      store: context.storage,
+      blocksOf: (did) => new BlockStore(drizzle(environment.DB)).of(did),
+      mayPush: (did) => mayPush(environment, did),
+      now: Date.now,
+      waitUntil: (work) => context.waitUntil(work),
+      log,
+    })
+  }
+
+  /** Hears that the operator has blocked something of the account, or has taken that back. */
+  async heedOperator(did: string): Promise<void> {
+    await this.#gate.askAgain(did)
+  }
 
   /** Lets a password in: without a request to the PDS where it is known already. */
   async authenticate({ did, pds, password }: AccountAddress & { password: string }): Promise<AuthenticateAnswer> {
-    return (await this.#open({ did, pds })).authenticate(password)
+    return (await this.#gate.refusal(did, null)) ?? (await this.#open({ did, pds })).authenticate(password)
   }
 
   /**
@@ -25,12 +47,12 @@ export class AccountWriter extends DurableObject<Environment> {
    * the PDS has refused: the session may have ended there, and a password that is at hand opens another.
    */
   async accessToken({ did, pds, refused }: AccountAddress & { refused?: string }): Promise<TokenAnswer> {
-    return (await this.#open({ did, pds })).accessToken(refused)
+    return (await this.#gate.refusal(did, null)) ?? (await this.#open({ did, pds })).accessToken(refused)
   }
 
   /** Creates a repository, lands a pack, moves refs: see `LandingQueue`. */
   async land(landing: Landing): Promise<LandAnswer> {
-    return (await this.#open(landing)).land(landing)
+    return (await this.#gate.refusal(landing.did, landing.repo)) ?? (await this.#open(landing)).land(landing)
   }
 
   async #open({ did, pds }: AccountAddress): Promise<Account> {

@@ -4,9 +4,10 @@ import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 /**
  * Why an account could not be written to. `wrong-password`: the PDS says so. `rate-limited`: too many tries, by the
  * PDS's count or ours. `unreachable`: the PDS does not answer, or not with what it should. `signed-out`: there is no
- * session (any more), sign in again. `refused`: the PDS does not let this account in or write, and says why.
+ * session (any more), sign in again. `refused`: the PDS does not let this account in or write, and says why. `blocked`: the
+ * operator of this edge does not.
  */
-export type RefusalReason = 'wrong-password' | 'rate-limited' | 'unreachable' | 'signed-out' | 'refused'
+export type RefusalReason = 'wrong-password' | 'rate-limited' | 'unreachable' | 'signed-out' | 'refused' | 'blocked'
 
 export interface Refusal {
   readonly ok: false
@@ -30,9 +31,9 @@ export function refusal(reason: RefusalReason, message: string, retryAfterSecond
   return { ok: false, reason, message, retryAfterSeconds }
 }
 
-/** Whether nothing but the owner of the account can change that. */
+/** Whether nothing but the owner of the account, or the operator, can change that. */
 export function isForOwner({ reason }: Refusal): boolean {
-  return reason === 'wrong-password' || reason === 'signed-out' || reason === 'refused'
+  return reason === 'blocked' || reason === 'wrong-password' || reason === 'signed-out' || reason === 'refused'
 }
 
 /** A refusal met where there is no going on without the account. */

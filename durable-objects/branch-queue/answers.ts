@@ -129,6 +129,8 @@ export type RefusedWork =
   | { readonly reason: 'withdrawn'; readonly message: string }
   /** The account could not be written to, and will not be until its owner does something. */
   | { readonly reason: 'account-refused'; readonly message: string }
+  /** The operator of this edge has blocked the repository or its account, or has a cap on its size that this would exceed. */
+  | { readonly reason: 'blocked' | 'over-cap'; readonly message: string }
   /** Something is wrong here, not with the work: it has been given up so that the others go on. */
   | { readonly reason: 'fault'; readonly message: string }
 

@@ -1,7 +1,12 @@
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
 import { isForOwner, RefusedError } from '../account-writer/answers.ts'
 import { isPassingFault } from '../passing-fault.ts'
-import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from '../repository/mirror-errors.ts'
+import {
+  MirrorRefusedError,
+  MirrorUnavailableError,
+  RepositoryGoneError,
+  StillMirroringError,
+} from '../repository/mirror-errors.ts'
 import type { RefusedWork, Submitter } from './answers.ts'
 import type { Branch, BranchPosition, Freshness, LandFailure, PreparedLanding } from './branch.ts'
 import { ApplyFault, type Fold, foldBatch } from './fold-batch.ts'
@@ -228,6 +233,13 @@ export class QueueDrain {
   #afterFault(error: unknown, works: readonly QueuedWork[]): void {
     if (error instanceof RepositoryGoneError || (error instanceof RefusedError && isForOwner(error.refusal))) {
       this.#refuse(works, { reason: 'account-refused', message: error.message })
+      return
+    }
+    if (error instanceof MirrorRefusedError) {
+      const { reason, message } = error
+      // One may fit where all of them do not.
+      if (reason === 'over-cap' && works.length > 1) this.#alone = works.length
+      else this.#refuse(works, { reason, message })
       return
     }
     const trouble = troubleOf(error)

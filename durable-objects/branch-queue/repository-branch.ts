@@ -19,7 +19,8 @@ import type { TakenPack } from '../landing/taken-pack.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import type { WriterRef } from '../repository/answers.ts'
 import { Mirror } from '../repository/mirror.ts'
-import { MirrorUnavailableError, RepositoryGoneError } from '../repository/mirror-errors.ts'
+import { MirrorRefusedError, MirrorUnavailableError, RepositoryGoneError } from '../repository/mirror-errors.ts'
+import type { Room } from '../size-caps.ts'
 import { accountWriterOf } from '../stubs.ts'
 import { tids } from '../tids.ts'
 import type { BranchAddress } from './answers.ts'
@@ -54,6 +55,8 @@ interface Known {
   /** Packs that have landed since, and their bytes. */
   readonly landedPacks: number
   readonly landedBytes: number
+  /** What could be added to the repository when the mirror was asked; null: there is no cap. */
+  readonly room: Room | null
   /** When the mirror was asked, in milliseconds since 1970. */
   readonly askedAt: number
 }
@@ -110,11 +113,13 @@ export class RepositoryBranch implements Branch {
       return { id, pack: null, cost: this.#cost(known, 0), land: () => this.#land(known, fold, landing, null) }
     }
     const built = await buildPack(fresh, known.source)
+    requireRoom(known, built.bytes.length)
     const options = newPack(
       this.#deps.environment,
       // Of this landing's buffers: the mirror's account goes on to hold the packs.
       { address: this.#mirror().address, memory: new MemoryAccount() },
-      { known: known.packs, newest: known.newest },
+      // It fits: that was made sure of.
+      { known: known.packs, newest: known.newest, room: null },
     )
     const pack = await takeBuiltPack(built, { ...options, objects: known.source })
     try {
@@ -157,6 +162,7 @@ export class RepositoryBranch implements Branch {
   async #readAccount(mirror: Mirror): Promise<void> {
     const outcome = await mirror.refresh()
     if (outcome.state === 'gone') throw new RepositoryGoneError()
+    if (outcome.state === 'refused') throw new MirrorRefusedError(outcome)
     if (outcome.state === 'unavailable') throw new MirrorUnavailableError(outcome.message, outcome.retryAfterSeconds)
   }
 
@@ -188,6 +194,7 @@ export class RepositoryBranch implements Branch {
         reads: () => mirror.cost.r2Reads,
         landedPacks: 0,
         landedBytes: 0,
+        room: mirror.room,
         askedAt: Date.now(),
       }
     }
@@ -237,8 +244,18 @@ export class RepositoryBranch implements Branch {
   ): Promise<LandOutcome> {
     const mirror = this.#mirror()
     let isTakenOver = false
+    const writer = accountWriterOf(this.#deps.environment, this.#address.did)
+    let blocked: MirrorRefusedError | null = null
     const deps = {
-      writer: accountWriterOf(this.#deps.environment, this.#address.did),
+      writer: {
+        land: async (wanted: Landing) => {
+          const answer = await writer.land(wanted)
+          if (!answer.ok && answer.reason === 'blocked') {
+            blocked = new MirrorRefusedError({ reason: 'blocked', message: answer.message })
+          }
+          return answer
+        },
+      },
       mirror: {
         land: async (...landed: Parameters<Mirror['land']>) => {
           await mirror.land(...landed)
@@ -250,6 +267,7 @@ export class RepositoryBranch implements Branch {
       waitUntil: (work: Promise<unknown>) => this.#deps.waitUntil(work),
     }
     const result = await landInAccount(deps, landing, made?.pack ?? null)
+    if (blocked !== null) throw blocked
     const outcome = outcomeOf(result)
     if (outcome.state === 'failed') return outcome
     this.#known = null
@@ -290,6 +308,12 @@ export class RepositoryBranch implements Branch {
       landedBytes: known.landedBytes + made.bytes.length,
     }
   }
+}
+
+/** @throws {@link MirrorRefusedError} where a pack of so many bytes is more than may be */
+function requireRoom({ room, landedBytes }: Known, bytes: number): void {
+  if (room === null || bytes <= room.bytes - landedBytes) return
+  throw new MirrorRefusedError({ reason: 'over-cap', message: room.message })
 }
 
 function isUsable({ landedPacks, landedBytes, askedAt }: Known): boolean {

@@ -1,9 +1,10 @@
 import type { PackHandle } from '../../git/graph/pack-handle.ts'
 import type { BuiltPack } from '../../git/pack/build-pack.ts'
 import { RefusedError } from '../account-writer/answers.ts'
-import { type Environment, readPushLimit } from '../environment.ts'
+import { type Environment, readPushLimit, readRepositoryObjects } from '../environment.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import type { Mirror } from '../repository/mirror.ts'
+import type { Room } from '../size-caps.ts'
 import { accountWriterOf } from '../stubs.ts'
 import { tids } from '../tids.ts'
 import { type TakenPack, type TakePackOptions, takePack } from './taken-pack.ts'
@@ -15,6 +16,8 @@ export interface NewPack {
   readonly known: readonly PackHandle[]
   /** Id of the newest of them; null: there are none. */
   readonly newest: string | null
+  /** What may be added to the repository; null: there is no cap. */
+  readonly room: Room | null
   /** Default: nobody is told. */
   readonly tell?: Tell
 }
@@ -28,7 +31,7 @@ export interface NewPack {
 export function newPack(
   environment: Environment,
   { address: { did, rkey, pds }, memory }: Pick<Mirror, 'address' | 'memory'>,
-  { known, newest, tell = () => undefined }: NewPack,
+  { known, newest, room, tell = () => undefined }: NewPack,
 ): TakePackOptions {
   const client = createPdsClient(environment, pds, did)
   return {
@@ -41,6 +44,8 @@ export function newPack(
     memory,
     client,
     limit: readPushLimit(environment),
+    mostObjects: readRepositoryObjects(environment),
+    room,
     blobLimit: async () => (await client.describeServer()).blobUploadLimit,
     token: async (refused) => {
       const address = { did, pds, ...(refused === undefined ? {} : { refused }) }

@@ -7,6 +7,7 @@ import type { MemoryAccount } from '../../git/bytes/memory-account.ts'
 import type { ByteRange } from '../../git/bytes/range.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
+import type { Room } from '../size-caps.ts'
 import { BlobPart, BlobParts } from './blob-parts.ts'
 
 /** Blobs are at most this large, whatever the PDS takes: a part that fails is sent again as a whole. Bytes. */
@@ -27,6 +28,14 @@ export class PushTooLargeError extends PackError {
   }
 }
 
+/** The pack is larger than what the operator lets a repository, or an account, grow by. */
+export class NoRoomError extends PackError {
+  override name = 'NoRoomError'
+}
+
+/** Header and checksum: a pack of no more has no objects, and will not be stored. Bytes. */
+const EMPTY_PACK = 32
+
 export interface PackIntakeOptions {
   readonly bucket: R2Bucket
   readonly key: string
@@ -42,6 +51,8 @@ export interface PackIntakeOptions {
   readonly memory: MemoryAccount
   /** The largest pack that is taken, in bytes. */
   readonly limit: number
+  /** What may be added to the repository; null: there is no cap. */
+  readonly room: Room | null
 }
 
 /** Where a pushed pack goes as it arrives: to R2, and to the account, as part of a record or as blobs. */
@@ -62,12 +73,13 @@ export class PackIntake {
 
   /** Passes the pack's bytes on, once they are on their way. */
   async *take(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { limit } = this.#options
+    const { limit, room } = this.#options
+    const most = room === null ? limit : Math.min(limit, Math.max(room.bytes, EMPTY_PACK))
     let isTooLarge = false
     let left = READ_BEYOND * limit
     for await (const chunk of chunks) {
       // The rest is dropped as it comes: a client that is cut off says nothing of use.
-      isTooLarge ||= this.#upload.size + chunk.length > limit
+      isTooLarge ||= this.#upload.size + chunk.length > most
       if (isTooLarge) {
         left -= chunk.length
         if (left < 0) break
@@ -78,6 +90,7 @@ export class PackIntake {
       this.#options.memory.check()
       yield chunk
     }
+    if (isTooLarge && room !== null && most < limit) throw new NoRoomError(room.message)
     if (isTooLarge) throw new PushTooLargeError(limit)
     this.#parts?.end()
   }

@@ -6,6 +6,7 @@ import { PackGraph } from '../../git/graph/pack-graph.ts'
 import type { KnownPack, PackHandle } from '../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../git/graph/repository-graph.ts'
 import type { ObjectSource } from '../../git/object/object-source.ts'
+import { PackError } from '../../git/pack/entry-header.ts'
 import { PackIndex } from '../../git/pack/pack-index.ts'
 import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
@@ -24,6 +25,8 @@ export interface TakePackOptions extends Omit<PackIntakeOptions, 'key'> {
   /** The objects of these packs. Default: they are read from the packs. */
   readonly objects?: ObjectSource
   readonly tell: Tell
+  /** Objects that the repository may have with it. Default: any number. */
+  readonly mostObjects?: number
 }
 
 /**
@@ -52,11 +55,18 @@ export async function takePack(chunks: AsyncIterable<Uint8Array>, options: TakeP
         if (phase === 'resolving' && total > 0) resolving(done, total)
       },
     })
+    checkObjects(options, ingested.objects)
     return new TakenPack(options, intake, ingested)
   } catch (error) {
     await intake.abort(error)
     throw error
   }
+}
+
+function checkObjects({ known, mostObjects = Number.POSITIVE_INFINITY }: TakePackOptions, added: number): void {
+  const objects = known.reduce((sum, { index }) => sum + index.entries, added)
+  if (objects <= mostObjects) return
+  throw new PackError(`the repository would have ${objects} objects; ${mostObjects} at most can be served from here`)
 }
 
 /** A pack that has been taken in and that no row and no record names yet. */

@@ -2,6 +2,7 @@ import { isEverything, isNothing, nameRanges } from '../../git/refs/ref-selectio
 import { withDefaultBranch } from '../../storage/manifest.ts'
 import type { MirrorHead } from '../../storage/mirror/mirror-rows.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import type { Room } from '../size-caps.ts'
 import type { ManifestAnswer, ManifestNews, ManifestRequest } from './answers.ts'
 
 /** So few refs are sent whoever asks for what: then the reader has them. */
@@ -11,12 +12,12 @@ const RANGES_LIMIT = 1_000
 
 type Asked = Pick<ManifestRequest, 'known' | 'selection'>
 
-/** What a reader is told of a mirror as it is now. */
-export function answerManifest(store: MirrorStore, asked: Asked): ManifestAnswer {
+/** What a reader is told of a mirror as it is now. @param room what may be added to it; null: there is no cap */
+export function answerManifest(store: MirrorStore, asked: Asked, room: Room | null): ManifestAnswer {
   const head = store.head()
   if (head === null) return { state: 'gone' }
   const wantedBytes = store.isComplete() ? null : store.packs('wanted').reduce((sum, { size }) => sum + size, 0)
-  return { state: 'found', wantedBytes, news: newsFor(store, head, asked) }
+  return { state: 'found', wantedBytes, room, news: newsFor(store, head, asked) }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import type { RefState } from '../../atproto/refs/ref-state.ts'
 import type { RefSelection } from '../../git/refs/ref-selection.ts'
 import type { ManifestBase, ManifestPack, ManifestRef, RefChange } from '../../storage/manifest.ts'
+import type { Room } from '../size-caps.ts'
 
 /** Which repository a `Repository` object is asked to be the mirror of; it is the same with every call. */
 export interface RepositoryAddress {
@@ -37,9 +38,12 @@ export type ManifestAnswer =
       readonly state: 'found'
       /** Bytes of the packs that are not there yet: follow `ingest`. Null: the mirror is complete. */
       readonly wantedBytes: number | null
+      /** What may be added to it; null: there is no cap. */
+      readonly room: Room | null
       readonly news: ManifestNews
     }
   | { readonly state: 'gone' }
+  | Refused
   | Unavailable
 
 /**
@@ -52,6 +56,14 @@ export type ManifestNews =
   | { readonly kind: 'changed'; readonly base: ManifestBase; readonly changes: readonly RefChange[] }
   | { readonly kind: 'all' | 'selected'; readonly base: ManifestBase; readonly refs: readonly ManifestRef[] }
 
+/** The operator of this edge has it so: it is blocked, or larger than what is taken in. */
+export interface Refused {
+  readonly state: 'refused'
+  readonly reason: 'blocked' | 'over-cap'
+  /** For whoever asks. */
+  readonly message: string
+}
+
 /** The account's PDS does not answer, or refuses. */
 export interface Unavailable {
   readonly state: 'unavailable'
@@ -60,7 +72,7 @@ export interface Unavailable {
 }
 
 /** What came of reading an account. `gone`: it has no such repository. */
-export type ReadAccountOutcome = { readonly state: 'read' } | { readonly state: 'gone' } | Unavailable
+export type ReadAccountOutcome = { readonly state: 'read' } | { readonly state: 'gone' } | Refused | Unavailable
 
 /** One line, as JSON, of what `ingest` streams. The last one has `done` or `error`. */
 export type IngestNews =

@@ -1,4 +1,10 @@
-import { type Environment, readIngestEntries } from '../environment.ts'
+import { LINK_LIMITS, type LinkLimits } from '../../git/graph/link-files.ts'
+import {
+  DEFAULT_REPOSITORY_OBJECTS,
+  type Environment,
+  readIngestEntries,
+  readRepositoryObjects,
+} from '../environment.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -10,8 +16,10 @@ export interface IngestLimits {
   /** A part that is cut off such a pack: its entries, and bytes after which it is ended. */
   readonly partEntries: number
   readonly partBytes: number
-  /** Entries of a pack at most: the graph of all parts is made at once. */
-  readonly entries: number
+  /** Objects of a repository at most: whoever reads it holds the indexes and graphs of all its packs. */
+  readonly objects: number
+  /** See {@link LinkLimits}. */
+  readonly link: LinkLimits
 }
 
 export const INGEST_LIMITS: IngestLimits = {
@@ -19,11 +27,14 @@ export const INGEST_LIMITS: IngestLimits = {
   wholeBytes: 512 * MEBIBYTE,
   partEntries: 250_000,
   partBytes: 512 * MEBIBYTE,
-  entries: 1_200_000,
+  objects: DEFAULT_REPOSITORY_OBJECTS,
+  link: LINK_LIMITS,
 }
 
 /** The same as a deployment has it. @throws ConfigError */
 export function readIngestLimits(environment: Environment): IngestLimits {
   const entries = readIngestEntries(environment)
-  return entries === null ? INGEST_LIMITS : { ...INGEST_LIMITS, wholeEntries: entries, partEntries: entries }
+  const objects = readRepositoryObjects(environment)
+  const parts = entries === null ? {} : { wholeEntries: entries, partEntries: entries }
+  return { ...INGEST_LIMITS, ...parts, objects }
 }

@@ -5,7 +5,15 @@ import type { ManifestPack } from '../../storage/manifest.ts'
 import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import { packKeys } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import {
+  checkObjects,
+  type IngestDeps,
+  logFaults,
+  mayBringMore,
+  openKnown,
+  requireListed,
+  type TellStep,
+} from './ingest-deps.ts'
 import { PackArrival, PackMovedError } from './pack-arrival.ts'
 import { splitRecord } from './split-record.ts'
 
@@ -37,6 +45,7 @@ export async function ingestRecord(
   const arrival = await PackArrival.open(deps, address, { pack, source, memory, isReadBack: !isCut })
   const tellBytes = (bytes: number) => onProgress('downloading bytes', bytes, pack.size)
   try {
+    checkObjects(deps, pack.objects, source)
     if (isCut) {
       const isThere = await arrival.download(tellBytes)
       return isThere && (await splitRecord(deps, address, pack, source, isLastTry, onProgress))
@@ -76,6 +85,7 @@ async function ingestWhole(
     onProgress: (phase, done, total) => onProgress(`${phase} objects`, done, total),
   })
   if (!isLastTry && mayBringMore(store, ingested)) return
+  if (ingested.missing.length > 0) requireListed(store)
   logFaults(deps, address, pack, ingested)
   const keys = packKeys(did, rkey, pack.id)
   await Promise.all([bucket.put(keys.index, ingested.index), bucket.put(keys.graph, ingested.graph)])

@@ -4,7 +4,7 @@ import type { ManifestPack } from '../../storage/manifest.ts'
 import { openPacks, withGraphs } from '../../storage/packs/open-packs.ts'
 import type { RepositoryAddress } from './answers.ts'
 import { brokenRefs, conflictingRefs } from './broken-refs.ts'
-import type { IngestDeps, TellStep } from './ingest-deps.ts'
+import { type IngestDeps, requireListed, type TellStep } from './ingest-deps.ts'
 import { ingestRecord } from './ingest-record.ts'
 
 /**
@@ -54,6 +54,7 @@ async function ingestOrBreak(
   } catch (error) {
     if (error instanceof MissingBaseError && !isLastTry) return true
     if (!(error instanceof PackError)) throw error
+    if (error instanceof MissingBaseError) requireListed(deps.store)
     // What cannot be read today cannot be read tomorrow either: a record and its blobs never change.
     deps.log('pack-broken', { did: address.did, rkey: address.rkey, pack: pack.id, reason: error.message })
     deps.store.breakPack(pack.id)
@@ -68,7 +69,10 @@ async function checkRefs({ store, bucket, log }: IngestDeps, { did, rkey }: Repo
   const unreachable = new Set(brokenRefs(unchecked, packs))
   const names = unchecked.map(({ name }) => name).filter((name) => !unreachable.has(name))
   const broken = new Set([...unreachable, ...conflictingRefs(names, store.soundRefNames())])
-  if (broken.size > 0) log('refs-broken', { did, rkey, refs: [...broken] })
+  if (broken.size > 0) {
+    requireListed(store)
+    log('refs-broken', { did, rkey, refs: [...broken] })
+  }
   store.settleRefs(unchecked.map((ref) => ({ ...ref, isBroken: broken.has(ref.name) })))
 }
 

@@ -24,13 +24,13 @@ export async function deleteLeftovers(
 }
 
 /** Deletes all that R2 has of a repository. */
-export function deleteAllPacks(bucket: R2Bucket, address: RepositoryAddress): Promise<void> {
+export function deleteAllPacks(bucket: R2Bucket, address: Pick<RepositoryAddress, 'did' | 'rkey'>): Promise<void> {
   return deleteObjects(bucket, address, () => true)
 }
 
 async function deleteObjects(
   bucket: R2Bucket,
-  { did, rkey }: RepositoryAddress,
+  { did, rkey }: Pick<RepositoryAddress, 'did' | 'rkey'>,
   isLeftover: (object: R2Object) => boolean,
 ): Promise<void> {
   for await (const objects of listObjects(bucket, did, rkey)) {

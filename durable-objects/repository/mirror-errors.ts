@@ -1,3 +1,5 @@
+import type { Refused } from './answers.ts'
+
 /** The account does not have the repository any more. */
 export class RepositoryGoneError extends Error {
   override name = 'RepositoryGoneError'
@@ -25,5 +27,16 @@ export class StillMirroringError extends Error {
 
   constructor() {
     super('the repository is still being mirrored; try again')
+  }
+}
+
+/** The operator of this edge does not have it served, or not by so much. */
+export class MirrorRefusedError extends Error {
+  override name = 'MirrorRefusedError'
+  readonly reason: Refused['reason']
+
+  constructor({ reason, message }: Pick<Refused, 'reason' | 'message'>) {
+    super(message)
+    this.reason = reason
   }
 }

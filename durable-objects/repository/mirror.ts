@@ -11,9 +11,15 @@ import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import { RefList } from '../../storage/ref-list.ts'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import type { Environment } from '../environment.ts'
+import type { Room } from '../size-caps.ts'
 import { repositoryOf } from '../stubs.ts'
 import type { IngestNews, Landed, ManifestNews, ReadAccountOutcome, RepositoryAddress, WriterView } from './answers.ts'
-import { MirrorUnavailableError, RepositoryGoneError, StillMirroringError } from './mirror-errors.ts'
+import {
+  MirrorRefusedError,
+  MirrorUnavailableError,
+  RepositoryGoneError,
+  StillMirroringError,
+} from './mirror-errors.ts'
 import type { Repository } from './repository.ts'
 
 /** Packs of so many bytes in all are taken in before refs are listed: it takes about a second. */
@@ -68,6 +74,7 @@ export class Mirror {
   readonly #role: MirrorRole
   #isRestoring = false
   #version: number | null = null
+  #room: Room | null = null
   /** A look at the mirror that nobody has gone by yet. */
   #lastLook: { readonly selection: RefSelection; readonly look: Promise<Look> } | null = null
 
@@ -92,6 +99,7 @@ export class Mirror {
    *
    * @throws {@link RepositoryGoneError} if the account does not have the repository any more
    * @throws {@link MirrorUnavailableError} if nothing is mirrored and the account cannot be asked
+   * @throws {@link MirrorRefusedError} if the operator does not have it served
    */
   async refsManifest(selection: RefSelection): Promise<Manifest> {
     const { manifest, wantedBytes } = await this.#ask(selection)
@@ -161,6 +169,7 @@ export class Mirror {
     if (answer.state !== 'found') throw notReadable(answer)
     const manifest = this.#takeOver(known, answer.news, selection)
     this.#version = manifest.version
+    this.#room = answer.room
     return { manifest, wantedBytes: answer.wantedBytes }
   }
 
@@ -251,6 +260,11 @@ export class Mirror {
     return this.#version
   }
 
+  /** What may be added to the repository, as it was last asked for; null: there is no cap, or it was not asked for. */
+  get room(): Room | null {
+    return this.#room
+  }
+
   /** What the request has cost so far. */
   get cost(): RequestCost {
     return {
@@ -276,6 +290,7 @@ function manifestOf({ base, refs }: KeptManifest, selection: RefSelection): Mani
 
 function notReadable(outcome: Exclude<ReadAccountOutcome, { state: 'read' }>): Error {
   if (outcome.state === 'gone') return new RepositoryGoneError()
+  if (outcome.state === 'refused') return new MirrorRefusedError(outcome)
   return new MirrorUnavailableError(
     `this repository is not mirrored yet, and its account's server cannot be asked now: ${outcome.message}`,
     outcome.retryAfterSeconds,

@@ -1,12 +1,11 @@
 import { readRepository, type StoredRepository } from '../../atproto/account/read-repository.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { PdsError, PdsUnreachableError } from '../../atproto/pds/pds-error.ts'
-import { packKey, parsePackKey } from '../../atproto/records/record-keys.ts'
-import type { PackRecord } from '../../atproto/records/record-types.ts'
+import { packKey } from '../../atproto/records/record-keys.ts'
 import { CLOCK_SKEW, tidBefore } from '../../atproto/records/tid.ts'
-import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import type { ReadAccountOutcome, RepositoryAddress } from './answers.ts'
+import { isNeeded, packId, packSource } from './pack-source.ts'
 
 export interface ReadAccountDeps {
   readonly store: MirrorStore
@@ -53,13 +52,15 @@ const NONE: ReadonlySet<string> = new Set()
 interface Reading {
   readonly stored: StoredRepository
   readonly isWhole: boolean
+  /** See {@link MirrorStore.timesHeard}. */
+  readonly heard: number
 }
 
 /** All rows at once: a reader who comes while bytes are being kept must not find refs without their packs, or no refs. */
 function takeOver(
   { store, now }: ReadAccountDeps,
   address: RepositoryAddress,
-  { stored, isWhole }: Reading,
+  { stored, isWhole, heard }: Reading,
   lost: ReadonlySet<string>,
 ): void {
   const { did, rkey, pds } = address
@@ -76,6 +77,7 @@ function takeOver(
     const wanted = store.packs('wanted').map(({ id }) => id)
     const unheardOf = namedPacks(stored).filter((id) => store.packState(id) === null)
     store.markGone([...lost, ...wanted, ...unheardOf].filter((id) => !listed.has(id)))
+    store.noteListed(heard)
   }
   store.advanceRefs(stored.refs.values(), 'unchecked')
 }
@@ -94,9 +96,9 @@ async function readWhatIsNew(
   const { store, client } = deps
   const takeBytes = async (key: string, bytes: Uint8Array) => {
     const id = packId(key)
-    const isNeeded = [null, 'wanted', 'gone'].includes(store.packState(id))
-    if (lost.has(id) || isNeeded) await deps.keepInlinePack(id, bytes)
+    if (lost.has(id) || isNeeded(store.packState(id))) await deps.keepInlinePack(id, bytes)
   }
+  const heard = store.timesHeard()
   const newest = range === 'all' ? null : store.newestPack()
   if (newest !== null) {
     const since = packKey(rkey, tidBefore(newest, CLOCK_SKEW))
@@ -104,27 +106,14 @@ async function readWhatIsNew(
     if (stored === null) return null
     const listed = new Set(stored.packs.map((pack) => packId(pack.rkey)))
     const isUnheardOf = (id: string) => !listed.has(id) && store.packState(id) === null
-    if (!namedPacks(stored).some(isUnheardOf)) return { stored, isWhole: false }
+    if (!namedPacks(stored).some(isUnheardOf)) return { stored, isWhole: false, heard }
   }
   const stored = await readRepository(client, did, rkey, { takeBytes })
-  return stored && { stored, isWhole: true }
+  return stored && { stored, isWhole: true, heard }
 }
 
 /** Ids of the packs that the refs say they need. */
 function namedPacks({ refs }: StoredRepository): string[] {
   const keys = [...refs.values()].flatMap(({ target, pack }) => (target === null || pack === null ? [] : [pack]))
   return [...new Set(keys)].map(packId)
-}
-
-/** Of a key that has been checked. */
-function packId(key: string): string {
-  return parsePackKey(key)!.tid
-}
-
-/** A pack can only replace what was there before it: else two could take each other away, again and again. */
-function packSource(id: string, { parts, replaces }: PackRecord): PackSource {
-  return {
-    blobs: parts?.map((part) => ({ cid: part.ref.$link, size: part.size })) ?? null,
-    replaces: (replaces ?? []).flatMap((key) => parsePackKey(key)?.tid ?? []).filter((other) => other < id),
-  }
 }

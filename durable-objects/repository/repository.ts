@@ -1,11 +1,13 @@
 import { DurableObject } from 'cloudflare:workers'
+import { drizzle } from 'drizzle-orm/d1'
 import type { RefSeq } from '../../atproto/account/landing.ts'
 import { TidClock } from '../../atproto/records/tid.ts'
 import type { Oid } from '../../git/bytes/oid.ts'
 import type { ManifestRef } from '../../storage/manifest.ts'
 import { MirrorStore } from '../../storage/mirror/mirror-store.ts'
+import { MirrorRegister, type RepositoryKey } from '../../storage/operator/mirror-register.ts'
 import { mergedPackId, packKeys } from '../../storage/packs/pack-keys.ts'
-import type { Environment } from '../environment.ts'
+import { type Environment, readEvictAfter, readSizeCaps } from '../environment.ts'
 import { log, logRoutine } from '../log.ts'
 import { createPdsClient } from '../pds-clients.ts'
 import { answerManifest } from './answer-manifest.ts'
@@ -14,16 +16,20 @@ import type {
   ManifestAnswer,
   ManifestRequest,
   ReadAccountOutcome,
+  Refused,
   RepositoryAddress,
+  Unavailable,
   WriterView,
 } from './answers.ts'
 import { doChores, nextChore, retryChores } from './chores.ts'
 import { fillMirror, resumePause } from './fill-mirror.ts'
 import { Followers } from './followers.ts'
+import { type Heard, hear } from './hear.ts'
 import { readIngestLimits } from './ingest-limits.ts'
 import { deleteAllPacks, deleteLeftovers } from './leftovers.ts'
 import { findLostPacks } from './lost-packs.ts'
 import { type MergeDeps, mergeMany } from './merge-newest.ts'
+import { Oversight } from './oversight.ts'
 import { type ReadRange, readAccount } from './read-account.ts'
 
 /** A mirror read longer ago than this is read again behind a reader's back. Milliseconds. */
@@ -42,6 +48,7 @@ const SWEEP_INTERVAL = 24 * 60 * 60_000
  */
 export class Repository extends DurableObject<Environment> {
   readonly #store: MirrorStore
+  readonly #oversight: Oversight
   readonly #followers = new Followers()
   #reading: Promise<ReadAccountOutcome> | null = null
   #restoring: Promise<ReadAccountOutcome> | null = null
@@ -51,14 +58,30 @@ export class Repository extends DurableObject<Environment> {
   /** When the account was last asked, whether or not it answered. */
   #askedAt = 0
   #choreFailures = 0
+  /** It was blocked since the object runs, and nothing of it is to be kept: what is under way must leave nothing. */
+  #isBlockedWhole = false
+  /** While the mirror is dropped nobody reads it: what they would bring back would go, too. */
+  #dropping: Promise<unknown> | null = null
   readonly #tids = new TidClock()
 
   constructor(context: DurableObjectState, environment: Environment) {
     super(context, environment)
     this.#store = new MirrorStore(context.storage)
+    this.#oversight = new Oversight({
+      store: this.#store,
+      register: new MirrorRegister(drizzle(environment.DB)),
+      caps: readSizeCaps(environment),
+      evictAfter: readEvictAfter(environment),
+      now: () => Date.now(),
+      log,
+    })
   }
 
   async manifest(request: ManifestRequest): Promise<ManifestAnswer> {
+    this.#store.standing.use(Date.now())
+    if (this.#dropping !== null) await this.#dropping
+    const refused = await this.#admit(request)
+    if (refused !== null) return refused
     const head = this.#store.head()
     if (head === null) {
       const outcome = await this.#read(request)
@@ -66,7 +89,41 @@ export class Repository extends DurableObject<Environment> {
     } else if (request.mayRecheck && Date.now() - Math.max(head.checkedAt, this.#askedAt) > RECHECK_AFTER) {
       this.ctx.waitUntil(this.#read(request))
     }
-    return answerManifest(this.#store, request)
+    return answerManifest(this.#store, request, this.#oversight.room())
+  }
+
+  /** Null: the repository is served here, as far as is known. */
+  async #admit(key: RepositoryKey): Promise<Refused | Unavailable | null> {
+    if (this.#oversight.isUnknown) return this.#oversight.ask(key)
+    if (this.#oversight.isStale) this.ctx.waitUntil(this.#oversight.ask(key))
+    return this.#oversight.refusal()
+  }
+
+  /**
+   * Hears that the operator has blocked the repository or its account, or has taken that back: from now on, requests here
+   * are answered by what D1 says now. What R2 has of what is blocked is deleted, unless it is to be kept.
+   */
+  async heedOperator(key: RepositoryKey, keepBytes: boolean): Promise<void> {
+    const refused = await this.#oversight.askAgain(key)
+    const isBlocked = refused?.reason === 'blocked'
+    this.#isBlockedWhole = isBlocked && !keepBytes
+    if (this.#isBlockedWhole) await this.#clear(key)
+    if (isBlocked) return
+    await this.#wakeForChores()
+    await this.#wakeToFill()
+  }
+
+  /** Drops the mirror if nobody has used it for as long as the operator says, or D1's row of it if there is none. */
+  async dropIfUnused(key: RepositoryKey): Promise<void> {
+    await this.#alone(async () => {
+      if (this.#store.head() !== null) await this.#dropUnused(key)
+      else if (await this.#oversight.giveUp(key)) this.#store.standing.forget()
+    })
+  }
+
+  /** The account is gone: so is the mirror. */
+  async drop(key: RepositoryKey): Promise<void> {
+    await this.#forget(key)
   }
 
   /** Annotated tags that point in the end at one of these objects; null: at any. */
@@ -74,9 +131,30 @@ export class Repository extends DurableObject<Environment> {
     return this.#store.shown.annotated(peeled)
   }
 
+  /**
+   * Takes over what a stream has said of the repository, if it is mirrored, and has it ready for the next reader.
+   *
+   * @returns whether it is mirrored
+   */
+  async hear(address: RepositoryAddress, heard: Heard): Promise<boolean> {
+    if ((await this.#admit(address)) !== null) return false
+    const { PACKS } = this.env
+    const deps = {
+      store: this.#store,
+      readParked: async (key: string) => (await (await PACKS.get(key))?.bytes()) ?? null,
+      keepInlinePack: (id: string, bytes: Uint8Array) => this.#keepInlinePack(address, id, bytes),
+    }
+    const outcome = await hear(deps, address, heard)
+    if (outcome === 'cold' || outcome === 'known') return outcome === 'known'
+    if (outcome === 'unclear') await this.#read(address)
+    else await this.#wakeToFill()
+    if (!this.#store.isComplete()) this.ctx.waitUntil(this.#ingest(address).then(() => this.#wakeForChores()))
+    return true
+  }
+
   /** Reads the account now, for a writer who found that the mirror is behind. */
   async refresh(address: RepositoryAddress): Promise<ReadAccountOutcome> {
-    return this.#read(address)
+    return (await this.#admit(address)) ?? this.#read(address)
   }
 
   /** A reader has met a pack whose files are not all in R2: R2 is a cache, so what is lost is read again. */
@@ -103,7 +181,8 @@ export class Repository extends DurableObject<Environment> {
     const head = this.#store.head()
     const record = landed.record ?? head?.record
     // Forgotten meanwhile: the next reader has the account read.
-    if (record === undefined) return
+    if (record === undefined || this.#oversight.refusal() !== null) return
+    this.#store.standing.use(Date.now())
     this.#store.setHead({
       ...address,
       record,
@@ -112,6 +191,11 @@ export class Repository extends DurableObject<Environment> {
     })
     if (landed.pack !== null) this.#store.addPack(landed.pack)
     this.#store.advanceRefs(landed.states, 'sound')
+    // A stream may have been faster, and has not looked at what they need.
+    this.#store.settleRefs(
+      landed.states.flatMap(({ name, target }) => (target ? [{ name, target, isBroken: false }] : [])),
+    )
+    if (this.#oversight.isUnknown) this.ctx.waitUntil(this.#oversight.ask(address))
     this.ctx.waitUntil(this.#wakeForChores().then(() => this.#wakeToFill()))
   }
 
@@ -123,7 +207,7 @@ export class Repository extends DurableObject<Environment> {
 
   override async alarm(): Promise<void> {
     const head = this.#store.head()
-    if (head === null) return
+    if (head === null || this.#oversight.refusal() !== null) return
     const due = this.#store.ingestDue()
     // It may go off for chores while an ingest that failed has to wait.
     if (due <= Date.now()) await this.#ingest(head)
@@ -133,7 +217,10 @@ export class Repository extends DurableObject<Environment> {
 
   async #doChores(address: RepositoryAddress): Promise<void> {
     try {
-      await this.#alone(() => doChores(this.#mergeDeps(), address, Date.now()))
+      await this.#alone(async () => {
+        if (!(await this.#dropUnused(address))) await doChores(this.#mergeDeps(), address, Date.now())
+      })
+      if (this.#oversight.mustTell()) await this.#oversight.ask(address)
       this.#choreFailures = 0
       await this.#wakeForChores()
     } catch (error) {
@@ -153,8 +240,10 @@ export class Repository extends DurableObject<Environment> {
   }
 
   async #wakeForChores(): Promise<void> {
-    const time = nextChore(this.#store, Date.now())
-    if (time !== null) await this.#wakeAt(time)
+    if (this.#store.head() === null) return
+    for (const time of [nextChore(this.#store, Date.now()), this.#oversight.nextDue()]) {
+      if (time !== null) await this.#wakeAt(time)
+    }
   }
 
   async #wakeToFill(): Promise<void> {
@@ -188,15 +277,19 @@ export class Repository extends DurableObject<Environment> {
     range: ReadRange,
     lost?: ReadonlySet<string>,
   ): Promise<ReadAccountOutcome> {
-    await Promise.allSettled([before])
+    await Promise.allSettled([before, this.#dropping])
     this.#askedAt = Date.now()
-    const { PACKS } = this.env
+    const refused = await this.#oversight.ask(address)
+    if (refused !== null) return refused
+    let room = this.#oversight.room()?.bytes ?? Number.POSITIVE_INFINITY
     const outcome = await readAccount(
       {
         store: this.#store,
         client: createPdsClient(this.env, address.pds),
         keepInlinePack: async (id, bytes) => {
-          await PACKS.put(packKeys(address.did, address.rkey, id).pack, bytes)
+          room -= bytes.length
+          // Then nothing of it is taken in: it only has to be known how much there is.
+          if (room >= 0) await this.#keepInlinePack(address, id, bytes)
         },
         log,
         now: Date.now,
@@ -206,10 +299,25 @@ export class Repository extends DurableObject<Environment> {
       lost,
     )
     if (outcome.state === 'gone') await this.#forget(address)
+    if (this.#isBlockedWhole) {
+      await this.#clear(address)
+      return this.#oversight.refusal() ?? outcome
+    }
+    const tooLarge = outcome.state === 'read' ? this.#oversight.judgeSize() : null
+    if (tooLarge !== null) {
+      log('mirror-refused', { did: address.did, rkey: address.rkey, reason: tooLarge.message })
+      await this.#clear(address)
+      return tooLarge
+    }
     // Whoever had it read may go away without having it filled.
     await this.#wakeToFill()
+    await this.#wakeForChores()
     if (this.#store.isSweepDue(Date.now(), SWEEP_INTERVAL)) this.ctx.waitUntil(this.#sweep(address))
     return outcome
+  }
+
+  async #keepInlinePack({ did, rkey }: RepositoryAddress, id: string, bytes: Uint8Array): Promise<void> {
+    await this.env.PACKS.put(packKeys(did, rkey, id).pack, bytes)
   }
 
   async #restoreOnce(address: RepositoryAddress): Promise<ReadAccountOutcome> {
@@ -243,6 +351,13 @@ export class Repository extends DurableObject<Environment> {
   }
 
   async #fill(address: RepositoryAddress): Promise<void> {
+    // Also what came to be wanted without a reading of the account.
+    const refused = this.#oversight.refusal() ?? this.#oversight.judgeSize()
+    if (refused !== null) {
+      if (refused.reason === 'over-cap') await this.#clear(address)
+      this.#followers.tell({ error: refused.message, retryAfterSeconds: null })
+      return
+    }
     const end = Date.now() + TURN
     const deps = {
       store: this.#store,
@@ -267,20 +382,54 @@ export class Repository extends DurableObject<Environment> {
   }
 
   /** The record is gone: so is its mirror. */
-  async #forget(address: RepositoryAddress): Promise<void> {
+  async #forget(address: RepositoryKey): Promise<void> {
     if (this.#store.head() === null) return
-    this.#store.clear()
-    await deleteAllPacks(this.env.PACKS, address)
-    // What is being taken in, or merged, may put more into R2 before it finds out.
-    this.ctx.waitUntil(this.#alone(() => this.#deleteUnlessBack(address)))
+    await this.#clear(address)
+    this.#store.standing.forget()
+    try {
+      await this.#oversight.giveUp(address)
+    } catch (error) {
+      log('operator-unasked', { did: address.did, rkey: address.rkey, reason: String(error) })
+    }
   }
 
-  async #deleteUnlessBack(address: RepositoryAddress): Promise<void> {
+  async #clear(key: RepositoryKey): Promise<void> {
+    this.#store.clear()
+    await this.#deletePacks(key)
+  }
+
+  async #deletePacks(key: RepositoryKey): Promise<void> {
+    await deleteAllPacks(this.env.PACKS, key)
+    // What is being taken in, or merged, may put more into R2 before it finds out.
+    this.ctx.waitUntil(this.#alone(() => this.#deleteUnlessBack(key)))
+  }
+
+  async #deleteUnlessBack(key: RepositoryKey): Promise<void> {
     if (this.#store.head() !== null) return
     try {
-      await deleteAllPacks(this.env.PACKS, address)
+      await deleteAllPacks(this.env.PACKS, key)
     } catch (error) {
-      log('sweep-failed', { did: address.did, rkey: address.rkey, reason: String(error) })
+      log('sweep-failed', { did: key.did, rkey: key.rkey, reason: String(error) })
     }
+  }
+
+  /** To be called alone. @returns whether the mirror was dropped */
+  async #dropUnused(key: RepositoryKey): Promise<boolean> {
+    if (!this.#oversight.isUnused()) return false
+    const dropping = this.#dropNow(key).finally(() => {
+      this.#dropping = null
+    })
+    this.#dropping = Promise.allSettled([dropping])
+    return dropping
+  }
+
+  async #dropNow({ did, rkey }: RepositoryKey): Promise<boolean> {
+    if (!(await this.#oversight.giveUp({ did, rkey }))) return false
+    // The files first: if that fails the rows are there, so that it is tried again.
+    await deleteAllPacks(this.env.PACKS, { did, rkey })
+    this.#store.clear()
+    this.#store.standing.forget()
+    logRoutine('mirror-dropped', { did, rkey })
+    return true
   }
 }

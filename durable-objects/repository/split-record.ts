@@ -1,28 +1,37 @@
-import { HeldArrays, MemoryAccount } from '../../git/bytes/memory-account.ts'
+import { MemoryAccount } from '../../git/bytes/memory-account.ts'
 import { OID_BYTES } from '../../git/bytes/oid.ts'
-import { linkParts } from '../../git/graph/link-parts.ts'
+import type { LinkInput } from '../../git/graph/link-files.ts'
+import { isLinked, linkNext, relinked } from '../../git/graph/link-parts.ts'
 import { cutPack } from '../../git/pack/cut-pack.ts'
+import { EarlierParts } from '../../git/pack/earlier-parts.ts'
 import { PackError } from '../../git/pack/entry-header.ts'
-import type { PackIndex } from '../../git/pack/pack-index.ts'
-import { PackedObjects } from '../../git/pack/packed-objects.ts'
 import { MissingBaseError } from '../../git/pack/resolve-deltas.ts'
 import { PACK_HEADER_BYTES } from '../../git/pack/scan-pack.ts'
 import { verifyPack } from '../../git/pack/verify-pack.ts'
 import type { ManifestPack } from '../../storage/manifest.ts'
 import type { PackSource } from '../../storage/mirror/mirror-rows.ts'
 import type { Split } from '../../storage/mirror/pack-splits.ts'
-import { openPacks } from '../../storage/packs/open-packs.ts'
-import { packKeys, partOffsetsKey, partPackId } from '../../storage/packs/pack-keys.ts'
+import { packKeys, partBasesKey, partOffsetsKey, partPackId } from '../../storage/packs/pack-keys.ts'
 import { PackUpload } from '../../storage/packs/pack-upload.ts'
 import { ObjectGoneError, R2Range } from '../../storage/packs/r2-range.ts'
 import type { RepositoryAddress } from './answers.ts'
-import { type IngestDeps, logFaults, mayBringMore, openKnown, type TellStep } from './ingest-deps.ts'
+import {
+  checkObjects,
+  type IngestDeps,
+  logFaults,
+  mayBringMore,
+  openKnown,
+  requireListed,
+  type TellStep,
+} from './ingest-deps.ts'
 import { PackMovedError } from './pack-arrival.ts'
+import { deleteLinks, openParts, R2LinkFiles } from './split-files.ts'
 
 /**
  * Takes in a pack that is too large to be taken in at once, and that is in R2 whole: it is cut into several. The parts
  * follow one another as in the pack, so what a delta stands on is in the same part or an older one. Each is written
- * down when its files are in R2. Once all are, their graphs are made, and then they come in the pack's place.
+ * down when its files are in R2. Once all are, they are linked, again by steps that are written down, and then they come
+ * in the pack's place.
  *
  * @returns false if the turn is over before it is done
  * @throws {@link PackError} if it cannot be read, {@link PackMovedError} if its record is another now
@@ -47,8 +56,7 @@ export async function splitRecord(
       split = await cutNext(deps, address, { pack, source, split, whole }, onProgress)
       if (deps.isTurnOver()) return false
     }
-    await link(deps, address, pack, source, split, isLastTry, onProgress)
-    return true
+    return await link(deps, address, { pack, source, split, whole }, isLastTry, onProgress)
   } catch (error) {
     // Whatever R2 has lost, it is made again.
     if (error instanceof ObjectGoneError) store.splits.forget(pack.id)
@@ -56,20 +64,14 @@ export async function splitRecord(
   }
 }
 
-async function begin(
-  { store, limits, newStem }: IngestDeps,
-  pack: ManifestPack,
-  source: PackSource,
-  whole: R2Range,
-): Promise<Split> {
+async function begin(deps: IngestDeps, pack: ManifestPack, source: PackSource, whole: R2Range): Promise<Split> {
+  const { store, newStem } = deps
   const entries = await verifyPack(whole)
-  if (entries > limits.entries) {
-    throw new PackError(`the pack has ${entries} objects; a repository can be mirrored with ${limits.entries} at most`)
-  }
+  checkObjects(deps, entries, source)
   if (!store.isSource(pack.id, source)) throw new PackMovedError(`${pack.id} has changed`)
   const stem = newStem()
   store.splits.begin(pack.id, stem, entries)
-  return { stem, entries, parts: [] }
+  return { stem, entries, parts: [], links: null }
 }
 
 function entriesOf({ parts }: Split): number {
@@ -98,11 +100,9 @@ async function cutNext(
   memory.enter(whole)
   const done = entriesOf(split)
   const left = split.entries - done
-  const before = await openPacks(bucket, did, rkey, split.parts)
-  for (const { data } of before) memory.enter(data)
-  const bases = await PartBases.open(bucket, address, split, before)
-  memory.enter(bases)
   const known = await openKnown(deps, address, memory)
+  const parts = memory.enter(openParts(bucket, address, split.parts, known?.objects ?? null, memory))
+  const earlier = memory.enter(new EarlierParts(parts, known?.objects ?? null, memory))
   const start = split.parts.at(-1)?.end ?? PACK_HEADER_BYTES
   try {
     const cut = await cutPack({
@@ -111,9 +111,8 @@ async function cutNext(
         start,
         entries: Math.min(limits.partEntries, left),
         bytes: limits.partBytes,
-        baseBefore: (offset) => bases.find(offset),
       },
-      store: memory.enter(new PackedObjects(before, { bases: known?.objects ?? null })),
+      earlier,
       write: (chunk) => upload.write(chunk),
       onProgress: (phase, part) => onProgress(`${phase} objects`, done + part, split.entries),
       memory,
@@ -124,9 +123,11 @@ async function cutNext(
     await Promise.all([
       bucket.put(keys.index, cut.index),
       bucket.put(partOffsetsKey(did, rkey, id), cut.offsets.subarray(0, cut.entries)),
+      bucket.put(partBasesKey(did, rkey, id), cut.bases),
     ])
     if (!store.isSource(pack.id, source)) throw new PackMovedError(`${pack.id} has changed`)
-    store.splits.addPart(pack.id, { id, size: cut.size, objects: cut.entries, end })
+    const files = { indexBytes: cut.index.byteLength, bases: cut.bases.length }
+    store.splits.addPart(pack.id, { id, size: cut.size, objects: cut.entries, end, ...files })
     store.noteProgress()
     const { size, entries: objects } = cut
     logRoutine('pack-part-ingested', { did, rkey, pack: pack.id, part: id, size, objects, peakBytes: memory.peak })
@@ -144,77 +145,69 @@ function checkEnd(end: number, { size }: ManifestPack): void {
   if (end !== size - OID_BYTES) throw new PackError('bytes follow the last entry of the pack')
 }
 
-interface EarlierPart {
-  readonly offsets: Float64Array
-  readonly index: PackIndex
-}
-
-/** Tells ids of the entries of the parts before by where they were in the pack. */
-class PartBases {
-  readonly #parts: readonly EarlierPart[]
-  readonly heldBytes: number
-
-  static async open(
-    bucket: R2Bucket,
-    { did, rkey }: RepositoryAddress,
-    { parts }: Split,
-    packs: readonly { readonly index: PackIndex }[],
-  ): Promise<PartBases> {
-    const readOffsets = async (id: string) => {
-      const key = partOffsetsKey(did, rkey, id)
-      const object = await bucket.get(key)
-      if (object === null) throw new ObjectGoneError(key)
-      return new Float64Array(await object.arrayBuffer())
-    }
-    const offsets = await Promise.all(parts.map(({ id }) => readOffsets(id)))
-    return new PartBases(packs.map(({ index }, i) => ({ index, offsets: offsets[i]! })))
-  }
-
-  private constructor(parts: readonly EarlierPart[]) {
-    this.#parts = parts
-    this.heldBytes = new HeldArrays(...parts.map(({ offsets }) => offsets)).heldBytes
-  }
-
-  find(offset: number): Uint8Array | null {
-    const part = this.#parts.findLast(({ offsets }) => offsets[0]! <= offset)
-    if (part === undefined) return null
-    const { offsets, index } = part
-    let low = 0
-    let high = offsets.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (offsets[middle]! < offset) low = middle + 1
-      else high = middle
-    }
-    return offsets[low] === offset ? index.oidBytes(low) : null
-  }
-}
-
-/** Makes the graphs of the parts, and shows them to readers in the pack's place. */
+/**
+ * Makes the graphs of the parts, and shows them to readers in the pack's place.
+ *
+ * @returns false if the turn is over before it is done
+ */
 async function link(
   deps: IngestDeps,
   address: RepositoryAddress,
-  pack: ManifestPack,
-  source: PackSource,
-  { parts }: Split,
+  { pack, source, split }: Cutting,
   isLastTry: boolean,
   onProgress: TellStep,
-): Promise<void> {
+): Promise<boolean> {
   const { store, bucket, logRoutine } = deps
   const { did, rkey } = address
-  const memory = new MemoryAccount()
-  const packs = await openPacks(bucket, did, rkey, parts)
-  for (const { data } of packs) memory.enter(data)
-  const linked = await linkParts(packs, {
-    known: await openKnown(deps, address, memory),
-    onProgress: (done, total) => onProgress('linking commits', done, total),
-    memory,
-  })
-  if (!isLastTry && mayBringMore(store, linked)) return
-  logFaults(deps, address, pack, linked)
-  for (const [i, { id }] of parts.entries()) await bucket.put(packKeys(did, rkey, id).graph, linked.write(i))
-  if (!store.takeInParts(pack.id, parts, source)) throw new PackMovedError(`${pack.id} has changed`)
+  const { parts } = split
+  let peakBytes = 0
+  for (let state = split.links; ; ) {
+    const memory = new MemoryAccount()
+    const input = await linkInput(deps, address, split, memory, onProgress)
+    if (state !== null && state.missing !== null && !isLastTry && mayBringMore(store, { missing: state.missing })) {
+      // Others may have changed what there is by the next time.
+      store.splits.setLinks(pack.id, relinked(state))
+      return true
+    }
+    if (isLinked(input, state)) {
+      if (state.missing!.length > 0) requireListed(store)
+      logFaults(deps, address, pack, { missing: state.missing!, malformed: [...state.malformed, ...state.mistyped] })
+      if (!store.takeInParts(pack.id, parts, source)) throw new PackMovedError(`${pack.id} has changed`)
+      break
+    }
+    state = await linkNext(input, state)
+    if (!store.isSource(pack.id, source)) throw new PackMovedError(`${pack.id} has changed`)
+    store.splits.setLinks(pack.id, state)
+    store.noteProgress()
+    peakBytes = Math.max(peakBytes, memory.peak)
+    const { batches, lists, graphs } = state
+    const done = { read: batches.at(-1)?.end ?? 0, lists: lists.length, graphs }
+    logRoutine('pack-link-step', { did, rkey, pack: pack.id, ...done, peakBytes: memory.peak })
+    if (deps.isTurnOver()) return false
+  }
   const { size, objects } = pack
-  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes: memory.peak })
-  await bucket.delete([packKeys(did, rkey, pack.id).pack, ...parts.map(({ id }) => partOffsetsKey(did, rkey, id))])
+  logRoutine('pack-ingested', { did, rkey, pack: pack.id, size, objects, parts: parts.length, peakBytes })
+  const keys = parts.flatMap(({ id }) => [partOffsetsKey(did, rkey, id), partBasesKey(did, rkey, id)])
+  await bucket.delete([packKeys(did, rkey, pack.id).pack, ...keys])
+  await deleteLinks(bucket, address, split.stem)
+  return true
+}
+
+async function linkInput(
+  deps: IngestDeps,
+  address: RepositoryAddress,
+  { stem, parts }: Split,
+  memory: MemoryAccount,
+  onProgress: TellStep,
+): Promise<LinkInput> {
+  const { bucket, limits } = deps
+  const known = await openKnown(deps, address, memory)
+  return {
+    parts: openParts(bucket, address, parts, known?.objects ?? null, memory),
+    known,
+    files: new R2LinkFiles(bucket, address, stem, parts, memory),
+    memory,
+    limits: limits.link,
+    onProgress: (pass, done, total) => onProgress(`linking ${pass}`, done, total),
+  }
 }

@@ -1,6 +1,6 @@
 import { GrowingUint32 } from '../bytes/growing.ts'
 import type { BufferHolder, MemoryAccount } from '../bytes/memory-account.ts'
-import { ByteTable } from '../bytes/number-table.ts'
+import { ByteTable, NumberTable } from '../bytes/number-table.ts'
 import { type Oid, oidToBytes } from '../bytes/oid.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { BLOB, COMMIT, type ObjectType, objectTypeName, TREE } from '../object/object-type.ts'
@@ -9,7 +9,7 @@ import { GraphReferences } from './graph-references.ts'
 import { NewObjects } from './new-objects.ts'
 import { type ObjectLinks, TOLD_FAULTS } from './object-links.ts'
 import type { ObjectNumbers } from './object-numbers.ts'
-import { createPackGraph, packGraphBytes } from './pack-graph.ts'
+import { createPackGraph, NO_SHARES, type PackGraphCounts, packGraphBytes } from './pack-graph.ts'
 import { childIsTree, childNumber } from './tree-children.ts'
 import { TreeLoader } from './tree-loader.ts'
 
@@ -44,12 +44,8 @@ export interface BuiltGraph extends BufferHolder {
   readonly missing: readonly Oid[]
   /** Objects that are of another type than those that point at them say, in words: the first {@link TOLD_FAULTS}. */
   readonly mistyped: readonly string[]
-  /**
-   * The graph file (see PackGraph) of the entries from `start` to `end`, which make a pack of their own. Default: of all.
-   *
-   * @throws MemoryLimitError
-   */
-  write(start?: number, end?: number): Uint8Array
+  /** The graph file (see PackGraph). @throws MemoryLimitError */
+  write(): Uint8Array
 }
 
 /**
@@ -114,7 +110,11 @@ class GraphBuilder implements BuiltGraph {
     this.#objectEnds = new Uint32Array(this.#commits.length)
     this.#marks = new ByteTable(ids.size)
     this.#trees = new TreeLoader(links.trees, ids, objects, known?.objects ?? null)
-    this.#newObjects = new NewObjects(this.#trees, ids.size, (number, isTree) => this.#list(number, isTree))
+    this.#newObjects = new NewObjects(
+      this.#trees,
+      () => new NumberTable(ids.size),
+      (number, isTree) => this.#list(number, isTree),
+    )
   }
 
   get heldBytes(): number {
@@ -143,11 +143,11 @@ class GraphBuilder implements BuiltGraph {
     this.#memory?.check()
   }
 
-  write(start = 0, end = this.#types.length): Uint8Array {
-    const references = new GraphReferences(this.#ids, start, end)
+  write(): Uint8Array {
+    const references = new GraphReferences(this.#ids)
     this.#memory?.enter(references)
     try {
-      return this.#write(references, start, end)
+      return this.#write(references)
     } finally {
       this.#memory?.leave(references)
     }
@@ -267,33 +267,29 @@ class GraphBuilder implements BuiltGraph {
     return (this.#marks.get(number) & MISSING) !== 0
   }
 
-  #write(references: GraphReferences, start: number, end: number): Uint8Array {
+  #write(references: GraphReferences): Uint8Array {
     const { commits, tags } = this.#links
-    const isHere = (ordinal: number) => ordinal >= start && ordinal < end
-    const firstCommit = Math.max(this.#ordinals.findIndex(isHere), 0)
-    const commitsHere = this.#commits.subarray(firstCommit, firstCommit + this.#ordinals.filter(isHere).length)
-    const tagsHere = this.#tags.filter((tag) => isHere(tags.ordinals.at(tag)))
-    const counts = this.#count(references, firstCommit, commitsHere, tagsHere)
+    const counts = this.#count(references)
     this.#memory?.check(packGraphBytes(counts))
     const { file, tables } = createPackGraph(counts)
     let parent = 0
     let object = 0
-    let at = this.#objectsStart(firstCommit)
-    for (const [i, commit] of commitsHere.entries()) {
+    let at = 0
+    for (const [i, commit] of this.#commits.entries()) {
       tables.times[i] = commits.times.at(commit)
-      tables.ordinals[i] = commits.ordinals.at(commit) - start
+      tables.ordinals[i] = this.#ordinals[i]!
       tables.trees[i] = references.to(commits.trees.at(commit))
-      tables.generations[i] = this.#generations[firstCommit + i]!
+      tables.generations[i] = this.#generations[i]!
       for (const number of commits.parents(commit)) tables.parents[parent++] = references.to(number)
       tables.parentEnds[i] = parent
-      for (; at < this.#objectEnds[firstCommit + i]!; at++) {
+      for (; at < this.#objectEnds[i]!; at++) {
         const number = this.#listed.at(at)
         if (!this.#isMissing(number)) tables.objects[object++] = references.to(number)
       }
       tables.objectEnds[i] = object
     }
-    for (const [i, tag] of tagsHere.entries()) {
-      tables.tagOrdinals[i] = tags.ordinals.at(tag) - start
+    for (const [i, tag] of this.#tags.entries()) {
+      tables.tagOrdinals[i] = tags.ordinals.at(tag)
       tables.tagTargets[i] = references.to(tags.targets.at(tag))
       tables.tagTypes[i] = tags.types.at(tag)
     }
@@ -305,37 +301,31 @@ class GraphBuilder implements BuiltGraph {
     return file
   }
 
-  /** How large the tables of a file will be; all that it refers to has its reference then. */
-  #count(references: GraphReferences, firstCommit: number, commitsHere: Uint32Array, tagsHere: Uint32Array) {
+  /** How large the tables of the file will be; all that it refers to has its reference then. */
+  #count(references: GraphReferences): PackGraphCounts {
     const { commits, tags } = this.#links
     let parents = 0
     let objects = 0
-    for (const commit of commitsHere) {
+    for (const commit of this.#commits) {
       for (const number of commits.parents(commit)) references.to(number)
       parents += commits.parents(commit).length
       references.to(commits.trees.at(commit))
     }
-    const end = this.#objectsStart(firstCommit + commitsHere.length)
-    for (let at = this.#objectsStart(firstCommit); at < end; at++) {
+    for (let at = 0; at < this.#listed.length; at++) {
       const number = this.#listed.at(at)
       if (this.#isMissing(number)) continue
       references.to(number)
       objects++
     }
-    for (const tag of tagsHere) references.to(tags.targets.at(tag))
+    for (const tag of this.#tags) references.to(tags.targets.at(tag))
     let missing = 0
     for (let number = 0; number < this.#marks.length; number++) {
       if (!this.#isMissing(number)) continue
       references.to(number)
       missing++
     }
-    const external = references.externals
-    return { commits: commitsHere.length, tags: tagsHere.length, parents, objects, missing, external }
-  }
-
-  /** Where the list of a commit starts. */
-  #objectsStart(commit: number): number {
-    return commit === 0 ? 0 : this.#objectEnds[commit - 1]!
+    const [external, tagCount] = [references.externals, this.#tags.length]
+    return { commits: this.#commits.length, tags: tagCount, parents, objects, missing, external, ...NO_SHARES }
   }
 
   /** 1 + the largest of the parents', found without recursion: histories are long. */

@@ -5,21 +5,16 @@ import type { ObjectNumbers } from './object-numbers.ts'
 import { EXTERNAL_REFERENCE } from './pack-graph.ts'
 
 /**
- * Turns numbers of objects into references of a graph file (see PackGraph), and gathers those outside of the pack. The
- * pack has the entries from `start` to `end` of all that are numbered.
+ * Turns numbers of objects into references of a graph file (see PackGraph), and gathers those outside of the pack.
  */
 export class GraphReferences {
   readonly #ids: ObjectNumbers
-  readonly #start: number
-  readonly #end: number
   readonly #external = new GrowingUint32()
   /** By number: the place in the list of external ones plus 1. */
   readonly #places = new NumberTable(0)
 
-  constructor(ids: ObjectNumbers, start: number, end: number) {
+  constructor(ids: ObjectNumbers) {
     this.#ids = ids
-    this.#start = start
-    this.#end = end
   }
 
   get heldBytes(): number {
@@ -33,7 +28,7 @@ export class GraphReferences {
 
   to(number: number): number {
     const ordinal = this.#ids.ordinalOf(number)
-    if (ordinal >= this.#start && ordinal < this.#end) return ordinal - this.#start
+    if (ordinal >= 0) return ordinal
     let place = this.#places.get(number)
     if (place === 0) {
       this.#external.push(number)

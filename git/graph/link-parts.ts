@@ -1,94 +1,52 @@
-import { MemoryAccount } from '../bytes/memory-account.ts'
-import { COMMIT, TAG } from '../object/object-type.ts'
 import { asPackError } from '../pack/as-pack-error.ts'
-import { PackedObjects, type ReadablePack } from '../pack/packed-objects.ts'
-import { type BuiltGraph, buildGraph, type KnownObjects } from './build-graph.ts'
-import { ObjectLinks } from './object-links.ts'
-import { PartNumbers } from './part-numbers.ts'
-import { TreeChildren } from './tree-children.ts'
+import { PackError } from '../pack/entry-header.ts'
+import { findMissing } from './find-missing.ts'
+import { LINK_LIMITS, LINK_START, type LinkInput, type LinkState } from './link-files.ts'
+import { listedCommits, listNextCommits } from './list-commits.ts'
+import { readNextLinks } from './read-links.ts'
+import { writeNextGraph } from './write-part-graph.ts'
 
-/** Commits and tags between two looks at the memory held. */
-const CHECKED_EVERY = 1024
-
-export interface LinkOptions {
-  /** What the repository holds beside. */
-  readonly known: KnownObjects | null
-  /** Called now and then with the number of commits whose objects are listed, and that of all. */
-  readonly onProgress?: (done: number, total: number) => void
-  /** Where the buffers held are entered, and added up as the work goes on. */
-  readonly memory?: MemoryAccount
-}
-
-export interface LinkedParts {
-  /** The same of all packs together as an ingest tells of one. */
-  readonly missing: BuiltGraph['missing']
-  readonly malformed: readonly string[]
-  /** The graph file of one of the packs (see PackGraph). @throws {@link PackError} where there is not the memory for it */
-  write(part: number): Uint8Array
-}
+/** Numbers of objects are to have a bit to spare. */
+const NUMBERS = 2 ** 31
 
 /**
- * Makes the graphs of packs that one was cut into. Commits come before their trees in what git writes, so the graph of
- * one part takes all of them. Commits, tags and trees are read, each about once.
+ * Makes the graphs of packs that one was cut into, in steps, so that neither memory nor time goes by how many there are.
+ * Commits come before their trees in what git writes, so nothing can be made before all parts are there.
  *
- * @param packs in the order in which they were cut
+ * 1. What the objects point at is read, some hundred thousand ids a step, and looked up in the indexes of all parts.
+ * 2. The trees of commits are compared with their parents', by number.
+ * 3. What is in no part is looked for in the repository.
+ * 4. Each part gets its graph: of its commits, and with its share of the lists of others.
+ *
+ * A step that is cut off is made again, and does the same.
+ *
+ * @param state what the step before has returned; null: there was none
  * @throws {@link PackError}
  */
-export async function linkParts(packs: readonly ReadablePack[], options: LinkOptions): Promise<LinkedParts> {
-  const memory = options.memory ?? new MemoryAccount(Number.POSITIVE_INFINITY)
-  const ids = new PartNumbers(packs.map(({ index }) => index))
-  const types = typesOf(packs, ids)
-  const links = new ObjectLinks(ids, new TreeChildren(ids, 0))
-  const objects = new PackedObjects(packs, { bases: options.known?.objects ?? null })
-  for (const holder of [objects, links, ids, { heldBytes: types.byteLength }]) memory.enter(holder)
+export async function linkNext(input: LinkInput, state: LinkState | null): Promise<LinkState> {
+  input.memory.enter(input.parts)
   try {
-    await readLinks(packs, ids, objects, links, memory)
-    const { known, onProgress } = options
-    const graph = await buildGraph({ links, ids, types, objects, known, memory, ...(onProgress && { onProgress }) })
-    memory.enter(graph)
-    return {
-      missing: graph.missing,
-      malformed: [...links.malformed, ...graph.mistyped],
-      write: (part) => {
-        try {
-          return graph.write(ids.starts[part], ids.starts[part + 1])
-        } catch (error) {
-          throw asPackError(error)
-        }
-      },
-    }
+    return await step(input, state ?? LINK_START)
   } catch (error) {
     throw asPackError(error)
   }
 }
 
-function typesOf(packs: readonly ReadablePack[], ids: PartNumbers): Uint8Array {
-  const types = new Uint8Array(ids.entries)
-  for (const [pack, { index }] of packs.entries()) {
-    for (let ordinal = 0; ordinal < index.entries; ordinal++) types[ids.starts[pack]! + ordinal] = index.type(ordinal)
-  }
-  return types
+/** Whether all graphs are there. Then `missing`, `malformed` and `mistyped` say what an ingest says of one pack. */
+export function isLinked({ parts }: Pick<LinkInput, 'parts'>, state: LinkState | null): state is LinkState {
+  return state?.graphs === parts.parts.length
 }
 
-/** Reads the commits and tags. Trees are read where they are needed. */
-async function readLinks(
-  packs: readonly ReadablePack[],
-  ids: PartNumbers,
-  objects: PackedObjects,
-  links: ObjectLinks,
-  memory: MemoryAccount,
-): Promise<void> {
-  let read = 0
-  for (const [pack, { index }] of packs.entries()) {
-    for (let ordinal = 0; ordinal < index.entries; ordinal++) {
-      const type = index.type(ordinal)
-      if (type !== COMMIT && type !== TAG) continue
-      if (read++ % CHECKED_EVERY === 0) memory.check()
-      const number = ids.starts[pack]! + ordinal
-      // The same object once more.
-      if (ids.numberOf(number) !== number) continue
-      const { bytes } = await objects.readAt({ pack, ordinal })
-      links.add(number, type, index.oidBytes(ordinal), bytes)
-    }
-  }
+/** What is still true of the parts when the repository has other objects: what they point at. */
+export function relinked(state: LinkState): LinkState {
+  return { ...state, lists: [], compared: 0, missing: null, graphs: 0 }
+}
+
+function step(input: LinkInput, state: LinkState): Promise<LinkState> {
+  const { parts, limits = LINK_LIMITS } = input
+  if (parts.entries + limits.others > NUMBERS) throw new PackError(`the pack has ${parts.entries} objects`)
+  if ((state.batches.at(-1)?.end ?? 0) < parts.entries) return readNextLinks(input, state)
+  const commits = state.batches.reduce((sum, batch) => sum + batch.commits, 0)
+  if (listedCommits(state) < commits) return listNextCommits(input, state)
+  return state.missing === null ? findMissing(input, state) : writeNextGraph(input, state)
 }

@@ -68,6 +68,16 @@ class GraphMerger implements BufferHolder {
       }
     }
     tables.missing.set(this.#missing.view())
+    let share = 0
+    let shared = 0
+    for (const [pack, graph] of this.#graphs.entries()) {
+      const references = this.#references[pack]!
+      for (const [local, commit] of graph.shareCommits.entries()) {
+        tables.shareCommits[share] = references.to(commit)
+        for (const reference of graph.shared(local)) tables.shared[shared++] = references.to(reference)
+        tables.shareEnds[share++] = shared
+      }
+    }
     tables.external.set(this.#external.view())
     return file
   }
@@ -77,6 +87,8 @@ class GraphMerger implements BufferHolder {
     let parents = 0
     let objects = 0
     let tags = 0
+    let shares = 0
+    let shared = 0
     for (const [pack, graph] of this.#graphs.entries()) {
       const references = this.#references[pack]!
       for (const local of this.#commits(pack)) {
@@ -91,11 +103,17 @@ class GraphMerger implements BufferHolder {
         tags++
         references.to(graph.tagTargets[local]!)
       }
+      shares += graph.shareCommits.length
+      for (const [local, commit] of graph.shareCommits.entries()) {
+        references.to(commit)
+        shared += graph.shared(local).length
+      }
       // One that has come meanwhile stays in the list: the commits that need it do not list it.
       for (const reference of graph.missing) this.#missing.push(references.to(reference))
     }
     this.#sortMissing()
-    return { commits, parents, objects, tags, missing: this.#missing.length, external: this.#external.size }
+    const [missing, external] = [this.#missing.length, this.#external.size]
+    return { commits, parents, objects, tags, missing, external, shares, shared }
   }
 
   /** Each once. */

@@ -1,10 +1,18 @@
-import { NumberTable } from '../bytes/number-table.ts'
 import { PackError } from '../pack/entry-header.ts'
 import { childIsTree, childNumber } from './tree-children.ts'
-import type { TreeLoader } from './tree-loader.ts'
+import type { TreeSource } from './tree-loader.ts'
 
 /** Tree entries compared in all: half a minute of CPU. The largest histories of the world take a tenth. */
 const COMPARED_ENTRIES_LIMIT = 10_000_000_000
+
+/** A 32-bit value by number, 0 at first. */
+export interface NumberMarks {
+  readonly heldBytes: number
+  get(number: number): number
+  set(number: number, value: number): void
+  /** The values so far are of no use any more. */
+  renew?(): void
+}
 
 /**
  * Finds what a tree has and others have not.
@@ -13,28 +21,43 @@ const COMPARED_ENTRIES_LIMIT = 10_000_000_000
  * level is new. Only trees that changed are looked at. What is called new may still be somewhere deeper in an old tree.
  */
 export class NewObjects {
-  readonly #trees: TreeLoader
+  readonly #trees: TreeSource
   readonly #list: (number: number, isTree: boolean) => void
   /** By number: the comparison, counted from 1, that last met this object on the old side, or listed it. */
-  readonly #old: NumberTable
-  readonly #listed: NumberTable
+  readonly #old: NumberMarks
+  readonly #listed: NumberMarks
   #comparison = 0
   /** By number: the level that last met this tree on the new side; levels are counted over all comparisons. */
-  readonly #met: NumberTable
+  readonly #met: NumberMarks
   #level = 0
-  #compared = 0
+  #compared: number
 
-  /** @param list is given each new object of a comparison once. */
-  constructor(trees: TreeLoader, numbers: number, list: (number: number, isTree: boolean) => void) {
+  /**
+   * @param marks makes a table for all numbers
+   * @param list is given each new object of a comparison once.
+   * @param compared how many tree entries were compared before, in another step
+   */
+  constructor(
+    trees: TreeSource,
+    marks: () => NumberMarks,
+    list: (number: number, isTree: boolean) => void,
+    compared = 0,
+  ) {
+    this.#compared = compared
     this.#trees = trees
     this.#list = list
-    this.#old = new NumberTable(numbers)
-    this.#listed = new NumberTable(numbers)
-    this.#met = new NumberTable(numbers)
+    this.#old = marks()
+    this.#listed = marks()
+    this.#met = marks()
   }
 
   get heldBytes(): number {
     return this.#old.heldBytes + this.#listed.heldBytes + this.#met.heldBytes
+  }
+
+  /** How many tree entries were compared so far. */
+  get compared(): number {
+    return this.#compared
   }
 
   /**
@@ -45,6 +68,7 @@ export class NewObjects {
   async compare(root: number, oldRoots: Iterable<number>): Promise<void> {
     const trees = this.#trees
     this.#comparison++
+    for (const marks of [this.#old, this.#listed, this.#met]) marks.renew?.()
     let oldTrees = [...oldRoots]
     let newTrees = [root]
     for (const old of oldTrees) this.#old.set(old, this.#comparison)

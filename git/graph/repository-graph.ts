@@ -1,3 +1,4 @@
+import { Bitmap } from '../bytes/bitmap.ts'
 import { LruCache } from '../bytes/lru-cache.ts'
 import { type Oid, oidFromBytes, oidToBytes } from '../bytes/oid.ts'
 import { type ObjectType, TAG } from '../object/object-type.ts'
@@ -9,8 +10,18 @@ import type { KnownPack } from './pack-handle.ts'
 /** The number of no commit. */
 export const NO_COMMIT = -1
 
-/** Bytes of the graphs that are kept, with those of the packs' files that they hold on to. The last one stays in any case. */
+/** Bytes of the graphs that are kept, with those of the packs' files that they hold on to. A larger one is not kept. */
 const KEPT_BYTES = 32 * 1024 * 1024
+/** What it takes to look up one commit among shares. */
+const LOOK_UP_STEPS = 16
+const NO_REFERENCES = new Uint32Array(0)
+
+/** The shares of a pack by their commits: the numbers of these, ascending, and by them the place in the pack's graph. */
+interface Shares {
+  readonly commits: Uint32Array
+  readonly places: Uint32Array
+}
+
 /** Graphs made before, by the graph of their oldest pack: one a repository. */
 const made = new LruCache<PackGraph, RepositoryGraph>(KEPT_BYTES, (graph) => graph.heldBytes)
 
@@ -35,6 +46,8 @@ export class RepositoryGraph implements CommitGraph {
   readonly #missingParents: Map<number, Oid[]>
   /** By pack: the places of the objects that its graph calls external; found when first asked for. */
   readonly #externals: Float64Array[] = []
+  /** By pack: found when first asked for. */
+  readonly #shares: Shares[] = []
   #isMixed = false
 
   /**
@@ -50,7 +63,8 @@ export class RepositoryGraph implements CommitGraph {
     // The packs' bytes belong to a request, and are not to be kept.
     const known = packs.map(({ index, graph }) => ({ index, graph }))
     const graph = before?.replaceFrom(same, known.slice(same)) ?? new RepositoryGraph(known)
-    made.set(oldest.graph, graph)
+    // One that is too large would hold on to files that the next reader reads anew: there would be all of them twice.
+    if (graph.heldBytes <= KEPT_BYTES) made.set(oldest.graph, graph)
     return graph
   }
 
@@ -225,6 +239,64 @@ export class RepositoryGraph implements CommitGraph {
     if (reference < EXTERNAL_REFERENCE) return makePlace(pack, reference)
     this.#externals[pack] ??= this.#placeExternals(pack)
     return this.#externals[pack]![reference - EXTERNAL_REFERENCE]!
+  }
+
+  /** Whether packs hold what is new in commits of others, see PackGraph. */
+  get hasShares(): boolean {
+    return this.packs.some(({ graph }) => graph.shareCommits.length > 0)
+  }
+
+  /** The references of a pack to what it holds that is new in a commit of another, see PackGraph. None, mostly. */
+  shared(pack: number, commit: number): Uint32Array {
+    const { graph } = this.packs[pack]!
+    if (graph.shareCommits.length === 0) return NO_REFERENCES
+    this.#shares[pack] ??= this.#sortShares(pack)
+    const { commits, places } = this.#shares[pack]!
+    const at = indexOf(commits, commit)
+    if (at < 0) return NO_REFERENCES
+    if (commits[at + 1] !== commit) return graph.shared(places[at]!)
+    // Parts of one list that were merged.
+    const references: number[] = []
+    for (let next = at; commits[next] === commit; next++) references.push(...graph.shared(places[next]!))
+    return Uint32Array.from(references)
+  }
+
+  /**
+   * The same for each of these commits.
+   *
+   * @param visit hears of the pack and of references
+   */
+  forEachShared(
+    commits: Uint32Array,
+    except: ReadonlySet<number>,
+    visit: (pack: number, shared: Uint32Array) => void,
+  ): void {
+    for (const [pack, { graph }] of this.packs.entries()) {
+      const shares = graph.shareCommits.length
+      if (shares === 0) continue
+      if (commits.length * LOOK_UP_STEPS < shares) {
+        for (const commit of commits) if (!except.has(commit)) visit(pack, this.shared(pack, commit))
+        continue
+      }
+      const wanted = new Bitmap(this.size)
+      for (const commit of commits) if (!except.has(commit)) wanted.set(commit)
+      this.#shares[pack] ??= this.#sortShares(pack)
+      const { commits: shared, places } = this.#shares[pack]!
+      for (const [i, commit] of shared.entries()) if (wanted.has(commit)) visit(pack, graph.shared(places[i]!))
+    }
+  }
+
+  #sortShares(pack: number): Shares {
+    const { index, graph } = this.packs[pack]!
+    // A pack that was merged may have the commits of its shares.
+    const oid = (reference: number) =>
+      reference < EXTERNAL_REFERENCE ? index.oidBytes(reference) : graph.externalBytes(reference)
+    const found = Int32Array.from(graph.shareCommits, (reference) => this.findBytes(oid(reference)))
+    const isSorted = found.every((commit, i) => commit >= 0 && (i === 0 || commit > found[i - 1]!))
+    const places = Uint32Array.from(found.keys())
+    if (isSorted) return { commits: new Uint32Array(found.buffer), places }
+    const sorted = places.filter((place) => found[place]! >= 0).sort((a, b) => found[a]! - found[b]!)
+    return { commits: sorted.map((place) => found[place]!), places: sorted }
   }
 
   #placeExternals(pack: number): Float64Array {

@@ -102,6 +102,11 @@ export class TreeChildren {
   }
 }
 
+/** A child as {@link TreeChildren} has it. */
+export function treeChild(number: number, isTree: boolean): number {
+  return isTree ? number + IS_TREE : number
+}
+
 export function childNumber(child: number): number {
   return child & NUMBER
 }

@@ -8,8 +8,18 @@ const NOTHING = new Uint32Array(0)
 /** Trees asked for at once. */
 const READS_AT_ONCE = 6
 
+/** The children of trees by number, see {@link TreeChildren}. */
+export interface TreeSource {
+  /** A tree's children if they are at hand, else null. As a view that lasts until the next call. */
+  children(tree: number): Uint32Array | null
+  /** Reads a tree's children. None if it is nowhere. */
+  load(tree: number): Promise<Uint32Array>
+  /** Reads those that are not at hand, several at once. */
+  prepare(trees: readonly number[]): Promise<void>
+}
+
 /** The children of trees by number, wherever the trees are: at hand, in the pack, or in the store. */
-export class TreeLoader {
+export class TreeLoader implements TreeSource {
   readonly #trees: TreeChildren
   readonly #ids: ObjectNumbers
   readonly #pack: ObjectSource

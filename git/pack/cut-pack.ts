@@ -5,6 +5,7 @@ import type { ByteRange } from '../bytes/range.ts'
 import type { ObjectSource } from '../object/object-source.ts'
 import { asPackError } from './as-pack-error.ts'
 import { COPY, DELTA_BY_ID, DELTA_IN_PACK, type SendMode, type SendModes } from './delta-bases.ts'
+import type { EarlierParts } from './earlier-parts.ts'
 import { EntryIds } from './entry-ids.ts'
 import { indexScanned } from './index-scanned.ts'
 import { KeptDeltas } from './kept-deltas.ts'
@@ -20,9 +21,9 @@ const PIECE_BYTES = 1024 * 1024
 export interface CutOptions {
   /** The whole pack, and which of its entries make the new one. */
   readonly whole: ByteRange
-  readonly part: PackPart
-  /** What there is already, the parts before this one with it. */
-  readonly store: ObjectSource | null
+  readonly part: Omit<PackPart, 'idsAt'>
+  /** What there is already. */
+  readonly earlier: EarlierParts
   /** Takes the new pack's bytes, one chunk after the other. */
   readonly write: (chunk: Uint8Array) => Promise<void>
   readonly onProgress?: (phase: 'receiving' | 'resolving', done: number, total: number) => void
@@ -41,6 +42,8 @@ export interface CutPack {
   readonly index: Uint8Array
   /** entries + 1: where each started in the whole pack, and where the last one ended. */
   readonly offsets: Float64Array
+  /** See CutPart: of the bases that are not in it. */
+  readonly bases: Uint32Array
 }
 
 /**
@@ -80,14 +83,15 @@ async function cut(options: CutOptions & { readonly memory: MemoryAccount }): Pr
   memory.leave(held)
   positions[entries] = writer.position - OID_BYTES
   placeEntries(file, positions, writer.position)
-  return { entries, size: writer.position, index: file, offsets }
+  const bases = options.earlier.numbersOf(index.externalBases)
+  return { entries, size: writer.position, index: file, offsets, bases }
 }
 
 /** The index file of the entries where they lie in the whole pack. */
 async function indexPart({
   whole,
   part,
-  store,
+  earlier,
   onProgress,
   memory,
   limits = PACK_LIMITS,
@@ -96,6 +100,7 @@ async function indexPart({
   const deltas = new KeptDeltas(limits.keptDeltaBytes)
   const piece = { heldBytes: PIECE_BYTES }
   for (const holder of [deltas, ids, piece]) memory.enter(holder)
+  const idsAt = (offsets: Float64Array) => earlier.idsAt(offsets)
   const setId = (ordinal: number, oid: Uint8Array) => ids.set(ordinal, oid)
   const visitor = {
     object: (ordinal: number, _type: number, oid: Uint8Array) => setId(ordinal, oid),
@@ -105,17 +110,22 @@ async function indexPart({
     memory.check()
     onProgress?.(phase, done, total)
   }
-  const scan = await scanPart(whole.pieces(part.start, whole.size - part.start, PIECE_BYTES), part, {
-    visitor,
-    keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
-    onProgress: report('receiving'),
-    limits,
-    memory,
-  })
+  const scan = await scanPart(
+    whole.pieces(part.start, whole.size - part.start, PIECE_BYTES),
+    { ...part, idsAt },
+    {
+      visitor,
+      keepDelta: (ordinal, delta) => deltas.keep(ordinal, delta),
+      onProgress: report('receiving'),
+      limits,
+      memory,
+    },
+  )
   memory.leave(piece)
   memory.enter(scan)
+  await earlier.find(scan.baseIds)
   const resolved = await resolveDeltas({
-    ...{ scan, ids, pack: whole, deltas, store, visitor, limits, memory },
+    ...{ scan, ids, pack: whole, deltas, store: earlier, visitor, limits, memory },
     onProgress: report('resolving'),
   })
   memory.leave(deltas)

@@ -138,6 +138,11 @@ export class PackIndex {
     return base >= EXTERNAL_BASE ? -1 : base - 1
   }
 
+  /** Raw ids of the bases that are not in this pack, 20 bytes each, as a view. */
+  get externalBases(): Uint8Array {
+    return this.#external
+  }
+
   /** What the entry is a delta against, or null for a whole object. */
   base(ordinal: number): Base | null {
     const base = this.#bases[ordinal]!
@@ -249,7 +254,8 @@ function sortByOid(oids: Uint8Array, oidAt: (entry: number) => number, entries: 
   return sorted
 }
 
-interface Layout {
+/** Where the tables of an index file start, in bytes. */
+export interface Layout {
   readonly entries: number
   readonly ids: number
   readonly externals: number
@@ -279,13 +285,14 @@ function planLayout(entries: number, ids: number, externals: number): Layout {
   return { entries, ids, externals, offsets, sizes, bases, ranks, ordinals, fanout, oids, external, types, byteLength }
 }
 
-function readLayout(file: Uint8Array): Layout & { packSize: number } {
+/** @param length that of the file, of which the header will do. @throws {@link PackIndexError} */
+export function readLayout(file: Uint8Array, length = file.length): Layout & { packSize: number } {
   if (file.length < PACK_INDEX_HEADER_BYTES) throw new PackIndexError('index is shorter than its header')
   const header = new DataView(file.buffer, file.byteOffset, file.byteLength)
   if (header.getUint32(0, true) !== PACK_INDEX_MAGIC) throw new PackIndexError('not a pack index')
   const version = header.getUint32(4, true)
   if (version !== PACK_INDEX_VERSION) throw new PackIndexError(`pack index version ${version} is not supported`)
   const layout = planLayout(header.getUint32(8, true), header.getUint32(12, true), header.getUint32(16, true))
-  if (layout.byteLength !== file.length) throw new PackIndexError('index has the wrong length')
+  if (layout.byteLength !== length) throw new PackIndexError('index has the wrong length')
   return { ...layout, packSize: header.getFloat64(24, true) }
 }

@@ -9,6 +9,7 @@ import { createEntryHeader, ENTRY_HEADER_LIMIT, PackError, readEntryHeader } fro
 import { inflateEntry } from './inflate-entry.ts'
 import { type PackIndex, SIZE_UNKNOWN } from './pack-index.ts'
 import { PACK_LIMITS } from './pack-limits.ts'
+import { CHAIN_BYTES, ObjectTooLargeError, type PackedEntry, readPackedEntry } from './packed-entry.ts'
 
 /** A pack to read objects from. */
 export interface ReadablePack {
@@ -30,11 +31,6 @@ export interface OpenObject {
   stream(): ReadableStream<Uint8Array>
 }
 
-/** An object is too large to be held in memory; it can be streamed by {@link PackedObjects.open} if it is no delta. */
-export class ObjectTooLargeError extends Error {
-  override name = 'ObjectTooLargeError'
-}
-
 export interface PackedObjectsOptions {
   /** The largest object or delta to hold in memory, in bytes. */
   readonly objectBytes?: number
@@ -46,20 +42,9 @@ export interface PackedObjectsOptions {
 const OBJECT_CACHE_BYTES = 8 * 1024 * 1024
 /** Larger ones are not kept: a single one would drive out all others. */
 const CACHED_OBJECT_BYTES = 1024 * 1024
-/** What the objects of a chain of deltas may have in all, in bytes: a few bytes of deltas can make terabytes. */
-const CHAIN_BYTES = 4 * 1024 * 1024 * 1024
 /** Compressed bytes of a chain of deltas to ask for at once, and how many entries. */
 const READ_AHEAD_BYTES = 4 * 1024 * 1024
 const READ_AHEAD_ENTRIES = 6
-
-/** What an entry has beside its compressed bytes: the header, and deflate's own of an incompressible object. */
-const ENTRY_OVERHEAD_BYTES = 1024
-
-interface PackedEntry {
-  readonly compressed: Uint8Array
-  /** Inflated, in bytes. */
-  readonly size: number
-}
 
 /** The objects of several packs, where a delta's base may lie in another pack than the delta. */
 export class PackedObjects implements ObjectSource {
@@ -234,21 +219,9 @@ export class PackedObjects implements ObjectSource {
     return null
   }
 
-  async #readEntry({ pack, ordinal }: ObjectPlace): Promise<PackedEntry> {
+  #readEntry({ pack, ordinal }: ObjectPlace): Promise<PackedEntry> {
     const { index, data } = this.#packs[pack]!
-    const offset = index.offset(ordinal)
-    const length = index.offset(ordinal + 1) - offset
-    // Deflate adds little to what it cannot compress.
-    if (length > this.#limit * 1.01 + ENTRY_OVERHEAD_BYTES) {
-      throw new ObjectTooLargeError(`an entry of ${length} bytes; the limit is ${this.#limit}`)
-    }
-    const entry = await data.read(offset, length)
-    const header = createEntryHeader()
-    if (!readEntryHeader(entry, 0, header)) throw new PackError('an entry is cut off')
-    if (header.size > this.#limit) {
-      throw new ObjectTooLargeError(`an object of ${header.size} bytes; the limit is ${this.#limit}`)
-    }
-    return { compressed: entry.subarray(header.end), size: header.size }
+    return readPackedEntry(data, index.offset(ordinal), index.offset(ordinal + 1), this.#limit)
   }
 
   async #readHeader({ pack, ordinal }: ObjectPlace): Promise<{ size: number; end: number }> {

@@ -13,7 +13,7 @@ import type { KeptDeltas } from './kept-deltas.ts'
 import { ObjectBuffer } from './object-buffer.ts'
 import { EXTERNAL_BASE } from './pack-index.ts'
 import { PACK_LIMITS, type PackLimits } from './pack-limits.ts'
-import { ObjectTooLargeError } from './packed-objects.ts'
+import { ObjectTooLargeError } from './packed-entry.ts'
 import { BASE_BY_ID, type ObjectVisitor, type ScannedEntries } from './scan-pack.ts'
 
 const NONE = -1

@@ -80,8 +80,11 @@ export interface PackPart {
   readonly entries: number
   /** No entry is begun after so many bytes. */
   readonly bytes: number
-  /** Raw id of the entry of the pack that starts at an offset before `start`; null if none does. */
-  baseBefore(offset: number): Uint8Array | null
+  /**
+   * Raw ids of the entries of the pack that start at some offsets before `start`, one after the other; null if none does
+   * at one of them. The offsets ascend, and each is there once.
+   */
+  idsAt(offsets: Float64Array): Promise<Uint8Array | null>
 }
 
 /**
@@ -135,6 +138,9 @@ class PackScanner {
   readonly #kinds = new GrowingUint32()
   readonly #bases = new GrowingUint32()
   readonly #baseIds = new GrowingBytes()
+  /** Deltas whose base comes before the part, and where it starts. */
+  readonly #before = new GrowingUint32()
+  readonly #beforeAt = new GrowingFloat64()
   readonly #header = createEntryHeader()
   readonly #inflater = new Inflater()
   readonly #object = new ObjectBuffer()
@@ -148,7 +154,16 @@ class PackScanner {
   }
 
   get heldBytes(): number {
-    const tables = [this.#offsets, this.#sizes, this.#kinds, this.#bases, this.#baseIds, this.#object]
+    const tables = [
+      this.#offsets,
+      this.#sizes,
+      this.#kinds,
+      this.#bases,
+      this.#baseIds,
+      this.#object,
+      this.#before,
+      this.#beforeAt,
+    ]
     return tables.reduce((sum, { heldBytes }) => sum + heldBytes, this.#input.bytes.byteLength)
   }
 
@@ -183,6 +198,7 @@ class PackScanner {
     }
     this.#options.onProgress?.(entries, limit)
     this.#offsets.push(input.offset)
+    if (this.#before.length > 0) await this.#findBefore()
     const headerLengths = new Uint8Array(entries)
     const types = new Uint8Array(entries)
     this.#options.memory?.check(2 * entries)
@@ -246,11 +262,31 @@ class PackScanner {
     if (header.type === REF_DELTA) return this.#baseById(this.#input.bytes, header.baseAt)
     if (header.type !== OFS_DELTA) return 0
     const offset = this.#input.offset - header.distance
-    const before = this.#part !== null && offset < this.#part.start ? this.#part.baseBefore(offset) : null
-    if (before !== null) return this.#baseById(before, 0)
+    if (this.#part !== null && offset < this.#part.start) {
+      this.#before.push(ordinal)
+      this.#beforeAt.push(offset)
+      return 0
+    }
     const base = findOffset(this.#offsets, offset)
     if (base < 0 || base === ordinal) throw new PackError(`entry ${ordinal} has a base where no entry starts`)
     return base
+  }
+
+  /** Has the deltas whose base comes before the part name it by its id. In the order of the bases: so they are read then. */
+  async #findBefore(): Promise<void> {
+    const all = this.#beforeAt.view()
+    const offsets = all.slice().sort()
+    let length = 0
+    for (const [i, offset] of offsets.entries()) if (i === 0 || offset !== offsets[i - 1]) offsets[length++] = offset
+    const found = offsets.subarray(0, length)
+    this.#options.memory?.check(offsets.byteLength + length * OID_BYTES)
+    const ids = await this.#part!.idsAt(found)
+    if (ids === null) throw new PackError('a delta has a base where no entry starts')
+    const place = this.#baseIds.length / OID_BYTES
+    this.#baseIds.append(ids, 0, ids.length)
+    for (const [i, ordinal] of this.#before.view().entries()) {
+      this.#bases.set(ordinal, BASE_BY_ID + place + placeIn(found, all[i]!))
+    }
   }
 
   #baseById(bytes: Uint8Array, at: number): number {
@@ -338,13 +374,18 @@ export function parsePackHeader(bytes: Uint8Array, at: number): number {
 
 /** The ordinal of the entry that starts at `offset`, or -1. */
 function findOffset(offsets: GrowingFloat64, offset: number): number {
+  return placeIn(offsets.view(), offset)
+}
+
+/** The place of a value among ascending ones, or -1. */
+function placeIn(values: Float64Array, value: number): number {
   let low = 0
-  let high = offsets.length
+  let high = values.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    const at = offsets.at(middle)
-    if (at === offset) return middle
-    if (at < offset) low = middle + 1
+    const at = values[middle]!
+    if (at === value) return middle
+    if (at < value) low = middle + 1
     else high = middle
   }
   return -1

@@ -34,6 +34,11 @@ export class ClientObjects {
         const place = this.#graph.place(pack, reference)
         if (place >= 0) search.meet(packOf(place), ordinalOf(place))
       }
+      if (this.#graph.hasShares) {
+        for (const other of packs.keys()) {
+          for (const ordinal of this.#graph.shared(other, commit)) search.meet(other, ordinal)
+        }
+      }
       if (search.isDone) break
     }
     return search.found

@@ -197,6 +197,10 @@ class FetchPlanner {
         this.#selectReference(pack, reference)
       }
     }
+    // What packs hold that is new in commits of others.
+    this.#graph.forEachShared(commits, except, (pack, references) => {
+      for (const reference of references) this.#selectReference(pack, reference)
+    })
     for (const pack of touched) this.#selectLate(pack)
   }
 

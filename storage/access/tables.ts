@@ -49,7 +49,10 @@ export const landings = sqliteTable(
     /** Milliseconds since 1970. */
     landedAt: integer('landed_at').notNull(),
   },
-  (table) => [index('landings_by_repository').on(table.did, table.rkey, table.landedAt)],
+  (table) => [
+    index('landings_by_repository').on(table.did, table.rkey, table.landedAt),
+    index('landings_by_time').on(table.landedAt),
+  ],
 )
 
 /** Service-auth JWTs that have been used, until they are out of date: none is good twice. */

@@ -4,10 +4,10 @@ import type { Identity } from '../../atproto/identity/identity.ts'
 import { type IdentityCache, MemoryIdentityCache } from '../../atproto/identity/identity-cache.ts'
 import { identities } from './tables.ts'
 
-/**
- * An {@link IdentityCache} that all isolates share. What an isolate has read of it or put there, it has at hand as long as
- * the row would be believed, and no longer.
- */
+/** For how long an isolate goes by what it has read or put there, in seconds: the index drops what has changed. */
+const KEPT_FOR = 10
+
+/** An {@link IdentityCache} that all isolates share. */
 export class D1IdentityCache implements IdentityCache {
   readonly #db: DrizzleD1Database
   readonly #atHand: MemoryIdentityCache
@@ -38,7 +38,7 @@ export class D1IdentityCache implements IdentityCache {
   }
 
   #keepAtHand(actor: string, identity: Identity, expiresAt: number): Promise<void> {
-    return this.#atHand.put(actor, identity, (expiresAt - Date.now()) / 1000)
+    return this.#atHand.put(actor, identity, Math.min((expiresAt - Date.now()) / 1000, KEPT_FOR))
   }
 
   /** Drops what has expired: strangers can have any number of actors looked up. */

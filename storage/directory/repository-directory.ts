@@ -1,10 +1,19 @@
-import { and, asc, eq, lt, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, lt, notInArray, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import type { Identity } from '../../atproto/identity/identity.ts'
+import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import { CLOCK_SKEW, tidFromTime } from '../../atproto/records/tid.ts'
+import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
+import { accounts, recordRevs } from '../index/tables.ts'
+import { hasName } from './has-name.ts'
 import { type ListedName, ListedNames } from './listed-names.ts'
+import { repositoryRow } from './repository-row.ts'
 import { listings, repositories } from './tables.ts'
+
+/** For how long an account is taken to be who it was when somebody resolved it. Milliseconds; as identities are cached. */
+const IDENTITY_KEPT_FOR = 60 * 60_000
 
 /** A repository of an account as it was last listed. */
 export interface DirectoryEntry {
@@ -14,7 +23,8 @@ export interface DirectoryEntry {
 
 /**
  * Which names an account's repositories have. A copy of the account's `dev.skein.repo` records, replaced as a whole
- * by each listing. Where two records claim one name, the older one (the smaller key) has it.
+ * by each listing, and kept up to date by the index where it follows the account. Where two records claim one name, the
+ * older one (the smaller key) has it, and there is no other here.
  */
 export class RepositoryDirectory {
   readonly #db: DrizzleD1Database
@@ -63,7 +73,7 @@ export class RepositoryDirectory {
     const row = await this.#db
       .select()
       .from(repositories)
-      .where(and(eq(repositories.did, did), eq(repositories.rkey, rkey)))
+      .where(and(eq(repositories.did, did), eq(repositories.rkey, rkey), hasName()))
       .get()
     return row === undefined ? null : entryOf(row)
   }
@@ -72,7 +82,7 @@ export class RepositoryDirectory {
     const rows = await this.#db
       .select()
       .from(repositories)
-      .where(eq(repositories.did, did))
+      .where(and(eq(repositories.did, did), hasName()))
       .orderBy(asc(repositories.rkey))
     return rows.map(entryOf)
   }
@@ -85,14 +95,27 @@ export class RepositoryDirectory {
 
   /**
    * Takes over a whole listing of an account. What was created a short time before is left even if it is not listed: it
-   * may have come after the listing was made, and its object will say if it is gone.
+   * may have come after the listing was made, and its object will say if it is gone. What the index has heard of since the
+   * listing began is left as it is, and all is if a newer listing has been taken over.
    *
    * @param listedAt when the listing began, in milliseconds since 1970
+   * @param identity of the account, where it is known: it is noted if nothing newer is
    */
-  async replace(did: string, entries: readonly DirectoryEntry[], listedAt: number): Promise<void> {
-    const rows = entries.map(({ rkey, record }) => [rkey, record.name, JSON.stringify(record)])
+  async replace(
+    did: string,
+    entries: readonly DirectoryEntry[],
+    listedAt: number,
+    identity: Identity | null = null,
+  ): Promise<void> {
+    const rows = entries.map(({ rkey, record }) => {
+      const { name, words, record: json } = repositoryRow(record)
+      return [rkey, name, words, json]
+    })
     const keys = JSON.stringify(entries.map(({ rkey }) => rkey))
-    await this.#db.batch([
+    const isNewest = sql`not exists (select 1 from ${listings} where ${listings.did} = ${did} and ${listings.listedAt} > ${listedAt})`
+    const isUntouched = (rkey: SQL) =>
+      sql`not exists (select 1 from ${recordRevs} where ${recordRevs.did} = ${did} and ${recordRevs.collection} = ${REPO_COLLECTION} and ${recordRevs.rkey} = ${rkey} and ${recordRevs.seenAt} >= ${listedAt})`
+    await runBatch(this.#db, [
       this.#db
         .delete(repositories)
         .where(
@@ -100,33 +123,54 @@ export class RepositoryDirectory {
             eq(repositories.did, did),
             notInArray(repositories.rkey, sql`(select value from json_each(${keys}))`),
             lt(repositories.rkey, tidFromTime(Math.max(0, listedAt - CLOCK_SKEW) * 1000, 0)),
+            isNewest,
+            isUntouched(sql`${repositories.rkey}`),
           ),
         ),
       // One parameter for many rows: D1 takes a hundred, and an account may have thousands of repositories.
-      ...inParts(rows).map((part) =>
-        this.#db
-          .insert(repositories)
-          .select(sql`select ${did}, value->>0, value->>1, value->>2 from json_each(${part}) where true`)
-          .onConflictDoUpdate({
-            target: [repositories.did, repositories.rkey],
-            set: { name: sql`excluded.name`, record: sql`excluded.record` },
-          }),
+      ...inParts(rows).map(
+        (part) =>
+          sql`insert into ${repositories} (did, rkey, name, words, record)
+            select ${did}, value->>0, value->>1, value->>2, value->>3 from json_each(${part})
+            where ${isNewest} and ${isUntouched(sql`value->>0`)}
+            on conflict (did, rkey) do update set name = excluded.name, words = excluded.words, record = excluded.record
+            where record <> excluded.record`,
       ),
+      ...(identity === null ? [] : [this.#noteIdentity(identity, listedAt)]),
       this.#db
         .insert(listings)
         .values({ did, listedAt })
-        .onConflictDoUpdate({ target: listings.did, set: { listedAt } }),
+        .onConflictDoUpdate({
+          target: listings.did,
+          set: { listedAt: sql`max(${listings.listedAt}, excluded.listed_at)` },
+        }),
     ])
     this.#atHand.forget(did)
   }
 
-  /** Notes a repository that was just created or changed through the edge. */
+  /** What this edge has at hand may be an hour old: what was resolved since is left. */
+  #noteIdentity({ did, handle, pds }: Identity, now: number) {
+    const row = { handle, pds, resolvedAt: now - IDENTITY_KEPT_FOR }
+    return this.#db
+      .insert(accounts)
+      .values({ did, ...row })
+      .onConflictDoUpdate({
+        target: accounts.did,
+        set: row,
+        setWhere: sql`${accounts.resolvedAt} < excluded.resolved_at`,
+      })
+  }
+
+  /** Notes a repository that was just created or changed through the edge, unless the index has heard that it is gone. */
   async put(did: string, { rkey, record }: DirectoryEntry): Promise<void> {
-    const row = { name: record.name, record: JSON.stringify(record) }
-    await this.#db
-      .insert(repositories)
-      .values({ did, rkey, ...row })
-      .onConflictDoUpdate({ target: [repositories.did, repositories.rkey], set: row })
+    const { name, words, record: json } = repositoryRow(record)
+    await this.#db.run(
+      sql`insert into ${repositories} (did, rkey, name, words, record)
+        select ${did}, ${rkey}, ${name}, ${words}, ${json}
+        where not exists (select 1 from ${recordRevs} where ${recordRevs.did} = ${did} and ${recordRevs.collection} = ${REPO_COLLECTION} and ${recordRevs.rkey} = ${rkey})
+          or exists (select 1 from ${repositories} where ${repositories.did} = ${did} and ${repositories.rkey} = ${rkey})
+        on conflict (did, rkey) do update set name = excluded.name, words = excluded.words, record = excluded.record`,
+    )
     this.#atHand.forget(did)
   }
 }

@@ -109,6 +109,47 @@ const STEPS: readonly string[] = [
    -- \`tried\` says how often it was left.
    alter table mirror add column brought integer not null default 0;
    alter table packs add column left_at integer not null default 0;`,
+  `-- What else it takes to read a part without its index in memory: bytes of its index, and how many bases it does not have.
+   alter table split_parts add column index_bytes integer not null default 0;
+   alter table split_parts add column bases integer not null default 0;
+   -- How far the parts are linked, as JSON; null: not at all.
+   alter table splits add column links text;
+   delete from split_parts;
+   delete from splits;`,
+  `-- Bytes of the packs that the account has of the repository, broken ones left out: added up as rows change, since there is
+   -- one for each push. Those that the mirror has made are of the same bytes.
+   create table account_bytes (
+     id integer primary key check (id = 0),
+     bytes integer not null
+   );
+   insert into account_bytes
+     select 0, coalesce(sum(size), 0) from packs where made = 0 and state in ('wanted', 'ready', 'merged');
+   create trigger packs_added after insert on packs when new.made = 0 and new.state in ('wanted', 'ready', 'merged') begin
+     update account_bytes set bytes = bytes + new.size;
+   end;
+   create trigger packs_removed after delete on packs when old.made = 0 and old.state in ('wanted', 'ready', 'merged') begin
+     update account_bytes set bytes = bytes - old.size;
+   end;
+   create trigger packs_changed after update of size, made, state on packs
+   when old.made = 0 or new.made = 0 begin
+     update account_bytes set bytes = bytes
+       - iif(old.made = 0 and old.state in ('wanted', 'ready', 'merged'), old.size, 0)
+       + iif(new.made = 0 and new.state in ('wanted', 'ready', 'merged'), new.size, 0);
+   end;
+   -- What the object knows beside the mirror, whether or not there is one: see \`Standing\`.
+   create table standing (
+     id integer primary key check (id = 0),
+     blocked text,
+     asked_at integer not null,
+     used_at integer not null,
+     others_bytes integer not null,
+     told_bytes integer,
+     told_used_at integer,
+     refused_bytes integer,
+     refused_at integer
+   );`,
+  `-- How often something was heard of the account by a stream, which drops events, since all of it was listed.
+   alter table mirror add column heard integer not null default 0;`,
 ]
 
 export function migrateMirror(sql: SqlStorage): void {

@@ -17,6 +17,7 @@ import { PackDownloads } from './pack-downloads.ts'
 import { PackMerges } from './pack-merges.ts'
 import { PackSplits } from './pack-splits.ts'
 import { ShownRefs } from './shown-refs.ts'
+import { Standing } from './standing.ts'
 
 const TABLES = [
   ...['mirror', 'refs', 'packs', 'superseded', 'containers'],
@@ -40,6 +41,7 @@ export class MirrorStore {
   readonly downloads: PackDownloads
   readonly splits: PackSplits
   readonly shown: ShownRefs
+  readonly standing: Standing
   readonly #storage: DurableObjectStorage
   readonly #sql: SqlStorage
 
@@ -51,6 +53,7 @@ export class MirrorStore {
     this.downloads = new PackDownloads(storage)
     this.splits = new PackSplits(storage.sql)
     this.shown = new ShownRefs(storage.sql)
+    this.standing = new Standing(storage.sql)
   }
 
   /** Null: the account has not been read yet. */
@@ -91,6 +94,11 @@ export class MirrorStore {
     return this.#sql
       .exec<PackRow>(`select id, size, objects from packs where state = ? order by ${order}`, state)
       .toArray()
+  }
+
+  /** Of the packs that the account has of the repository, also where they are not here yet; broken ones left out. */
+  accountBytes(): number {
+    return this.#sql.exec<{ bytes: number }>('select bytes from account_bytes').one().bytes
   }
 
   /** Null: the mirror has never heard of it. */
@@ -232,9 +240,12 @@ export class MirrorStore {
   wantAgain({ id, size, objects }: ManifestPack, source: PackSource): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec(
-        `insert or replace into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
+        // Not `or replace`: that would take the old row away past the triggers.
+        `insert into packs (id, size, objects, source, state, position) values (?1, ?2, ?3, ?4, 'wanted',
            (select min(position) from packs
-            where id = ?1 or id in (select container from containers where part = ?1)))`,
+            where id = ?1 or id in (select container from containers where part = ?1)))
+         on conflict (id) do update set size = excluded.size, objects = excluded.objects, source = excluded.source,
+           state = 'wanted', position = excluded.position, made = 0, settled = 0, tried = 0, left_at = 0`,
         id,
         size,
         objects,
@@ -443,6 +454,21 @@ export class MirrorStore {
   /** Notes that an ingest has come further: what failed before was not in vain. */
   noteProgress(): void {
     this.#sql.exec('update mirror set ingest_failures = 0, ingest_due = 0 where ingest_failures > 0')
+  }
+
+  /** Notes that what is here was heard of by a stream in part: what it has not said is not known. */
+  noteHeard(): void {
+    this.#sql.exec('update mirror set heard = heard + 1')
+  }
+
+  /** How often that was since all of the account was listed. */
+  timesHeard(): number {
+    return this.#sql.exec<{ heard: number }>('select heard from mirror').toArray()[0]?.heard ?? 0
+  }
+
+  /** Notes that all of the account has been listed. @param heard {@link timesHeard} before */
+  noteListed(heard: number): void {
+    this.#sql.exec('update mirror set heard = 0 where heard = ?', heard)
   }
 
   /** Forgets the repository. */

@@ -39,6 +39,20 @@ export function partOffsetsKey(did: string, rkey: string, id: string): string {
   return `${repositoryPrefix(did, rkey)}${id}.offsets`
 }
 
+/** Where it lies in R2 which entries of other parts the deltas of such a part stand on. */
+export function partBasesKey(did: string, rkey: string, id: string): string {
+  return `${repositoryPrefix(did, rkey)}${id}.bases`
+}
+
+/**
+ * What the keys of the files begin with that the links of such parts are kept in until all are linked.
+ *
+ * @param stem see {@link partPackId}
+ */
+export function linksPrefix(did: string, rkey: string, stem: string): string {
+  return `${repositoryPrefix(did, rkey)}${stem}.`
+}
+
 /** The id of the pack that a key of one of its files belongs to. */
 export function packIdOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1).split('.')[0]!

@@ -32,21 +32,25 @@ export interface PackUploadOptions {
 /**
  * Puts a pack into R2 as it arrives: as one object if it is small, else in parts, of which one is on its way while
  * the next fills. Nothing is visible before {@link PackUpload.complete}.
+ *
+ * Buffers that are done with are filled again, or given back at once: a collector would leave some 64 MiB of them lying.
  */
 export class PackUpload {
   readonly #bucket: R2Bucket
   readonly #key: string
   readonly #options: PackUploadOptions
-  #part = new Uint8Array(0)
+  #part: Uint8Array<ArrayBuffer> = new Uint8Array(0)
+  /** A part that R2 has, to be filled again. */
+  #spare: Uint8Array<ArrayBuffer> | null = null
   #filled = 0
   #size = 0
   #multipart: R2MultipartUpload | null = null
   readonly #parts: R2UploadedPart[] = []
   #sending: Promise<void> = Promise.resolve()
-  /** Bytes of the part on its way. */
-  #sent = 0
+  /** The part on its way. */
+  #sent: Uint8Array<ArrayBuffer> | null = null
   /** The parts so far, while they are few. */
-  #retained: Uint8Array[] | null = []
+  #retained: Uint8Array<ArrayBuffer>[] | null = []
   /** The object once it is complete. */
   #uploaded: UploadedPack | null = null
 
@@ -72,15 +76,17 @@ export class PackUpload {
     return this.#parts.length * PART_BYTES
   }
 
-  /** Of the part that fills, those on their way, those that are kept, and what is read back. */
+  /** Of the part that fills and the one that fills next, those on their way, those that are kept, and what is read back. */
   get heldBytes(): number {
-    if (this.#uploaded !== null) return this.#uploaded.heldBytes + (this.#uploaded.isKept ? 0 : this.#sent)
-    return this.#part.byteLength + (this.#retained === null ? this.#sent : bytesOf(this.#retained))
+    const sent = this.#sent?.byteLength ?? 0
+    if (this.#uploaded !== null) return this.#uploaded.heldBytes + (this.#uploaded.isKept ? 0 : sent)
+    const filling = this.#part.byteLength + (this.#spare?.byteLength ?? 0)
+    return filling + (this.#retained === null ? sent : bytesOf(this.#retained))
   }
 
   /** Keeps nothing for a second look: it is in R2. */
   letGo(): void {
-    if (this.#multipart !== null) this.#retained = null
+    if (this.#multipart !== null) this.#dropRetained()
     this.#uploaded?.letGo()
   }
 
@@ -106,8 +112,9 @@ export class PackUpload {
 
   /** The same, but it waits for R2 only where the bytes have to be read from there: `stored` says when they can be. */
   async finish(): Promise<{ readonly range: ByteRange; readonly stored: Promise<void> }> {
-    const last = this.#part.subarray(0, this.#filled)
+    const last = new Uint8Array(this.#part.buffer, 0, this.#filled)
     this.#part = new Uint8Array(0)
+    this.#freeSpare()
     const kept = this.#retained
     if (last.length > 0) kept?.push(last)
     const range = new UploadedPack(kept, new R2Range(this.#bucket, this.#key, this.#size))
@@ -120,9 +127,9 @@ export class PackUpload {
     return { range, stored }
   }
 
-  async #sendRest(last: Uint8Array): Promise<void> {
+  async #sendRest(last: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.#sending
-    this.#sent = last.byteLength
+    this.#sent = last
     if (this.#multipart === null) {
       await this.#bucket.put(this.#key, last)
     } else {
@@ -130,7 +137,8 @@ export class PackUpload {
       await this.#multipart.complete(this.#parts)
       this.#multipart = null
     }
-    this.#sent = 0
+    this.#sent = null
+    this.#giveBack(last)
   }
 
   /** Leaves it as it is, to be gone on with. */
@@ -149,26 +157,32 @@ export class PackUpload {
   /** Room for more bytes: small packs take small buffers. */
   #reserve(more: number): void {
     if (this.#part.length === PART_BYTES || this.#filled + more <= this.#part.length) return
+    if (this.#spare !== null) {
+      this.#spare.set(this.#part)
+      free(this.#part)
+      this.#part = this.#spare
+      this.#spare = null
+      return
+    }
     let length = Math.max(this.#part.length, 64 * 1024)
     while (length < PART_BYTES && length < this.#filled + more) length *= 2
-    const larger = new Uint8Array(Math.min(length, PART_BYTES))
-    larger.set(this.#part.subarray(0, this.#filled))
-    this.#part = larger
+    this.#part = new Uint8Array(this.#part.buffer.transfer(Math.min(length, PART_BYTES)))
   }
 
   async #sendPart(): Promise<void> {
     // Backpressure: at most one part is on its way while the next one fills.
     await this.#sending
-    const part = this.#part.subarray(0, this.#filled)
+    const part = new Uint8Array(this.#part.buffer, 0, this.#filled)
     this.#part = new Uint8Array(0)
     this.#filled = 0
+    this.#sent = part
     this.#retain(part)
     const upload = this.#multipart ?? (await this.#begin())
-    this.#sent = part.byteLength
     const number = this.#parts.length + 1
     this.#sending = upload.uploadPart(number, part).then((sent) => {
       this.#parts.push(sent)
-      this.#sent = 0
+      this.#sent = null
+      this.#giveBack(part)
       this.#options.onPart?.(sent)
     })
     // The failure is met by the next await of `#sending`; until then it must not count as unhandled.
@@ -181,11 +195,35 @@ export class PackUpload {
     return this.#multipart
   }
 
-  #retain(part: Uint8Array): void {
+  #retain(part: Uint8Array<ArrayBuffer>): void {
     if (this.#retained === null) return
-    if (this.#size > RETAINED_BYTES) this.#retained = null
+    if (this.#size > RETAINED_BYTES) this.#dropRetained()
     else this.#retained.push(part)
   }
+
+  #dropRetained(): void {
+    const retained = this.#retained ?? []
+    this.#retained = null
+    for (const part of retained) if (part !== this.#sent) this.#giveBack(part)
+  }
+
+  /** What is in R2 is filled again, or freed if nothing more will come, unless it is kept for a second look. */
+  #giveBack(part: Uint8Array<ArrayBuffer>): void {
+    if (this.#retained !== null || this.#uploaded?.isKept === true) return
+    this.#freeSpare()
+    if (this.#uploaded === null) this.#spare = part
+    else free(part)
+  }
+
+  #freeSpare(): void {
+    if (this.#spare !== null) free(this.#spare)
+    this.#spare = null
+  }
+}
+
+/** Gives the memory back, however long the collector waits. */
+function free({ buffer }: Uint8Array<ArrayBuffer>): void {
+  buffer.transfer(0)
 }
 
 /** A pack that is in R2 or on its way there, and in memory for as long as there is room, in parts of {@link PART_BYTES}, the last one shorter. */

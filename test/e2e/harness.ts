@@ -52,6 +52,8 @@ export interface WorldOptions {
   readonly atmosphere?: Omit<AtmosphereOptions, 'stateDirectory'>
   /** Variables of durable-objects/environment.ts. */
   readonly vars?: Readonly<Record<string, string>>
+  /** Whether the edge follows the PDS from its first event on. Default false. */
+  readonly isFollowing?: boolean
 }
 
 /** Call it at the top of a test file: all is stopped and removed after the file's last test. */
@@ -67,7 +69,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     stateDirectory: join(root, 'edge'),
     pdsUrl,
     plcUrl,
-    vars: options.vars ?? {},
+    vars: { ...(options.isFollowing ? { UPSTREAMS: atmosphere.streamUrl(0) } : {}), ...options.vars },
   })
   starting.defer(() => edge.close())
   const alice = await atmosphere.createAccount({ handle: 'alice.test', password: 'alice-password' })

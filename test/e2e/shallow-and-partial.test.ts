@@ -42,35 +42,40 @@ async function clientOf(url: string, version: string): Promise<WorkingCopy> {
 const fetch = (...args: string[]) => ['-c', 'transfer.fsckObjects=true', 'fetch', '--quiet', ...args]
 const since = (commit: number) => `--shallow-since=${1_700_000_000 + 60 * commit}`
 
+/** Version 1 is version 0 behind one more line: two cases tell whether it is. */
+const chosen = <T>(version: string, cases: readonly T[]) => (version === '1' ? cases.slice(0, 2) : cases)
+
 describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
-  test.each<[string, Steps]>([
-    [
-      'by depth, deeper, and whole',
+  test.each<[string, Steps]>(
+    chosen(version, [
       [
-        fetch('--depth=1', 'origin', 'main'),
-        fetch('--deepen=3', 'origin', 'main'),
-        fetch('--depth=12', 'origin', 'main'),
-        fetch('--deepen=5', 'origin'),
-        fetch('--unshallow', 'origin'),
+        'by depth, deeper, and whole',
+        [
+          fetch('--depth=1', 'origin', 'main'),
+          fetch('--deepen=3', 'origin', 'main'),
+          fetch('--depth=12', 'origin', 'main'),
+          fetch('--deepen=5', 'origin'),
+          fetch('--unshallow', 'origin'),
+        ],
       ],
-    ],
-    ['all branches by depth, and shallower again', [fetch('--depth=5', 'origin'), fetch('--depth=2', 'origin')]],
-    ['a whole clone made shallow', [fetch('origin'), fetch('--depth=3', 'origin', 'main')]],
-    ['by date', [fetch(since(63), 'origin', 'main'), fetch(since(21), 'origin', 'main')]],
-    [
-      'without what a ref reaches',
+      ['all branches by depth, and shallower again', [fetch('--depth=5', 'origin'), fetch('--depth=2', 'origin')]],
+      ['a whole clone made shallow', [fetch('origin'), fetch('--depth=3', 'origin', 'main')]],
+      ['by date', [fetch(since(63), 'origin', 'main'), fetch(since(21), 'origin', 'main')]],
       [
-        fetch('--shallow-exclude=side-70', 'origin', 'main'),
-        fetch('--shallow-exclude=refs/tags/light-20', '--shallow-exclude=side-35', 'origin', 'main'),
+        'without what a ref reaches',
+        [
+          fetch('--shallow-exclude=side-70', 'origin', 'main'),
+          fetch('--shallow-exclude=refs/tags/light-20', '--shallow-exclude=side-35', 'origin', 'main'),
+        ],
       ],
-    ],
-    ['by date and without what a ref reaches', [fetch(since(20), '--shallow-exclude=side-35', 'origin', 'main')]],
-    ['a tag by depth', [fetch('--depth=2', 'origin', 'tag', 'v50'), fetch('--depth=1', 'origin', 'tag', 'tree')]],
-    ['more than there is', [fetch('--depth=1000', 'origin')]],
-    ['another branch into a shallow clone', [fetch('--depth=1', 'origin', 'main'), fetch('origin', 'side-35')]],
-    ['an older branch first', [fetch('--depth=4', 'origin', 'side-35'), fetch('origin', 'main')]],
-    ['an id that is no tip', [fetch('--depth=2', 'origin', middle)]],
-  ])('shallow: %s', async (_, steps) => {
+      ['by date and without what a ref reaches', [fetch(since(20), '--shallow-exclude=side-35', 'origin', 'main')]],
+      ['a tag by depth', [fetch('--depth=2', 'origin', 'tag', 'v50'), fetch('--depth=1', 'origin', 'tag', 'tree')]],
+      ['more than there is', [fetch('--depth=1000', 'origin')]],
+      ['another branch into a shallow clone', [fetch('--depth=1', 'origin', 'main'), fetch('origin', 'side-35')]],
+      ['an older branch first', [fetch('--depth=4', 'origin', 'side-35'), fetch('origin', 'main')]],
+      ['an id that is no tip', [fetch('--depth=2', 'origin', middle)]],
+    ]),
+  )('shallow: %s', async (_, steps) => {
     await expectTwins(version, steps)
   })
 
@@ -98,7 +103,7 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
   })
 
   test.each<[string, Steps]>(
-    [
+    chosen(version, [
       ['blob:none'],
       ['blob:limit=300'],
       ['blob:limit=1k'],
@@ -113,7 +118,7 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
       ['object:type=tag'],
       ['blob:limit=500', 'object:type=blob'],
       ['blob:none', 'tree:3'],
-    ].map((filters) => [
+    ]).map((filters) => [
       filters.join(' and '),
       [
         fetch(
@@ -130,9 +135,12 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
     await expectTwins(version, steps)
   })
 
-  test.each(['blob:none', 'blob:limit=300', 'tree:1', 'tree:2'])('partial and shallow: %s', async (filter) => {
-    await expectTwins(version, [fetch(`--filter=${filter}`, '--depth=2', 'origin', 'main')])
-  })
+  test.each(chosen(version, ['blob:none', 'blob:limit=300', 'tree:1', 'tree:2']))(
+    'partial and shallow: %s',
+    async (filter) => {
+      await expectTwins(version, [fetch(`--filter=${filter}`, '--depth=2', 'origin', 'main')])
+    },
+  )
 
   test('what a filter left out is no base of a delta: nothing is fetched beside what is asked for', async () => {
     const client = await clientOf(address, version)
@@ -146,7 +154,7 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
     }
   })
 
-  test.each(['blob:none', 'tree:0', 'tree:2', 'object:type=commit'])(
+  test.each(chosen(version, ['blob:none', 'tree:0', 'tree:2', 'object:type=commit']))(
     'what %s left out comes when it is needed',
     async (filter) => {
       const clone = await world.clone(

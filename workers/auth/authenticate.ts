@@ -1,6 +1,7 @@
 import type { Identity } from '../../atproto/identity/identity.ts'
 import { readCollaboration } from '../../durable-objects/collaboration.ts'
-import { readEdgeDid } from '../../durable-objects/environment.ts'
+import { mayPush, readEdgeDid } from '../../durable-objects/environment.ts'
+import { NOT_WRITTEN } from '../../durable-objects/operator-words.ts'
 import { type Token, TokenStore } from '../../storage/access/token-store.ts'
 import { hashToken } from '../../storage/access/token-text.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -25,7 +26,7 @@ export interface Authenticated {
  * @param owner the account that the request is about
  * @param nsid the XRPC method that is called: a JWT is good for that one; null: no method is, and no JWT is good
  * @throws {@link HttpError} 401 for no, wrong or ended credentials, 403 for those of somebody who has no part in the
- * account, 429, 503
+ * account, and where the operator does not have the account written to, 429, 503
  */
 export async function authenticateCaller(
   context: RequestContext,
@@ -34,6 +35,7 @@ export async function authenticateCaller(
   nsid: string | null,
 ): Promise<Caller> {
   const credentials = requireCredentials(request)
+  requireWritten(context, owner)
   const host = edgeHost(context, request)
   switch (credentials.kind) {
     case 'password': {
@@ -75,20 +77,26 @@ export async function authenticateAccount(
   const host = edgeHost(context, request)
   switch (credentials.kind) {
     case 'password': {
-      const owner = await resolveUser(context, credentials.username)
+      const owner = requireWritten(context, await resolveUser(context, credentials.username))
       await checkPassword(context, owner, credentials.password)
       return { owner, caller: ownerCaller(owner, host) }
     }
     case 'token': {
       const token = await requireToken(context, credentials)
-      const owner = await resolveUser(context, token.did)
+      const owner = requireWritten(context, await resolveUser(context, token.did))
       return { owner, caller: tokenCaller(owner, token, host) }
     }
     case 'jwt': {
-      const owner = await resolveUser(context, await requireIssuer(context, request, nsid))
+      const owner = requireWritten(context, await resolveUser(context, await requireIssuer(context, request, nsid)))
       return { owner, caller: ownerCaller(owner, host) }
     }
   }
+}
+
+/** Makes sure that the operator has an account written to through this edge. @throws {@link HttpError} 403 */
+function requireWritten({ environment }: RequestContext, account: Identity): Identity {
+  if (mayPush(environment, account.did)) return account
+  throw new HttpError(403, 'NotServed', NOT_WRITTEN)
 }
 
 /** Makes sure that an account's owner asks, and not a program with a token. @throws {@link HttpError} 403 and as above */

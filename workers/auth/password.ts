@@ -11,6 +11,8 @@ export async function checkPassword(context: RequestContext, { did, pds }: Ident
   switch (answer.reason) {
     case 'wrong-password':
       throw unauthorized(answer.message)
+    case 'blocked':
+      throw new HttpError(403, 'Blocked', answer.message)
     case 'refused':
     case 'signed-out':
       throw new HttpError(403, 'Refused', answer.message)

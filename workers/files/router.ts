@@ -3,6 +3,7 @@ import type { RepositoryView } from '../../storage/repository-view.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError } from '../http/http-error.ts'
 import { percentDecode, percentDecodeText } from '../http/percent.ts'
+import { redirectMoved } from '../http/redirect-moved.ts'
 import { openRepository, type RepositoryDeps } from '../repository-access.ts'
 import { archive } from './archive.ts'
 import { rawFile } from './raw.ts'
@@ -11,7 +12,7 @@ type Serve = (request: Request, view: RepositoryView, rest: Uint8Array) => Promi
 
 /** Files of a repository by plain URLs. `fetch` answers null where the URL is none of them. */
 export const filesRouter = Router<IRequestStrict, [deps: RepositoryDeps], Response>({
-  catch: (error: unknown) => plainError(httpErrorFrom(error)),
+  catch: (error: unknown, request: IRequestStrict) => redirectMoved(error, request) ?? plainError(httpErrorFrom(error)),
 })
 
 filesRouter

@@ -18,6 +18,8 @@ const STATUS_AND_NAME: Record<Reason, readonly [status: number, name: string]> =
   damaged: [422, 'UnreadableObject'],
   withdrawn: [403, 'Forbidden'],
   'account-refused': [403, 'AccountRefused'],
+  blocked: [403, 'Blocked'],
+  'over-cap': [403, 'SizeCapExceeded'],
   fault: [500, 'InternalServerError'],
 }
 

@@ -105,13 +105,15 @@ export class Push {
     })
   }
 
-  #takePack(
+  async #takePack(
     chunks: AsyncIterable<Uint8Array>,
     manifest: Manifest | null,
     known: readonly PackHandle[],
   ): Promise<TakenPack> {
     const newest = manifest?.packs.at(-1)?.id ?? null
-    return takePack(chunks, newPack(this.#context.environment, this.#mirror, { known, newest, tell: this.#tell }))
+    const room = manifest === null ? await this.#context.roomForNew(this.#target.identity.did) : this.#mirror.room
+    const { environment } = this.#context
+    return takePack(chunks, newPack(environment, this.#mirror, { known, newest, room, tell: this.#tell }))
   }
 
   /** Whatever goes wrong before the account has been written to leaves nothing in R2. */

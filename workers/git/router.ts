@@ -4,6 +4,7 @@ import { ProtocolError } from '../../git/protocol/protocol-error.ts'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError } from '../http/http-error.ts'
 import { percentDecodeText } from '../http/percent.ts'
+import { redirectMoved } from '../http/redirect-moved.ts'
 import type { RequestContext } from '../request-context.ts'
 import { NO_CACHE } from './git-request.ts'
 import { infoRefs } from './info-refs.ts'
@@ -50,6 +51,8 @@ function gitError(error: unknown, request: IRequestStrict): Response {
       headers: { 'Content-Type': `application/x-${service}-result`, ...NO_CACHE },
     })
   }
+  const moved = redirectMoved(error, request)
+  if (moved !== null) return moved
   const { status, message, headers } = httpErrorFrom(error)
   return new Response(`${message}\n`, {
     status,

@@ -3,12 +3,13 @@ import { RefusedError } from '../../durable-objects/account-writer/answers.ts'
 import { log } from '../../durable-objects/log.ts'
 import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import {
+  MirrorRefusedError,
   MirrorUnavailableError,
   RepositoryGoneError,
   StillMirroringError,
 } from '../../durable-objects/repository/mirror-errors.ts'
 import { MalformedObjectError } from '../../git/object/malformed-object-error.ts'
-import { ObjectTooLargeError } from '../../git/pack/packed-objects.ts'
+import { ObjectTooLargeError } from '../../git/pack/packed-entry.ts'
 import { TreeDepthError } from '../../git/walk/walk-tree.ts'
 import { ObjectGoneError } from '../../storage/packs/r2-range.ts'
 import { HttpError } from './http-error.ts'
@@ -33,6 +34,9 @@ export function httpErrorFrom(error: unknown): HttpError {
       'Retry-After': `${RETRY_AFTER}`,
     })
   }
+  if (error instanceof MirrorRefusedError) {
+    return new HttpError(403, error.reason === 'blocked' ? 'Blocked' : 'SizeCapExceeded', error.message)
+  }
   if (error instanceof RepositoryGoneError) return new HttpError(404, 'RepositoryNotFound', error.message)
   if (error instanceof MirrorUnavailableError) {
     return new HttpError(503, 'UpstreamUnavailable', error.message, {
@@ -43,7 +47,8 @@ export function httpErrorFrom(error: unknown): HttpError {
     return new HttpError(503, 'StillMirroring', error.message, { 'Retry-After': `${RETRY_AFTER}` })
   }
   if (error instanceof RefusedError) {
-    const { retryAfterSeconds } = error.refusal
+    const { retryAfterSeconds, reason } = error.refusal
+    if (reason === 'blocked') return new HttpError(403, 'Blocked', error.message)
     const headers = retryAfterSeconds === null ? {} : { 'Retry-After': `${retryAfterSeconds}` }
     return new HttpError(503, 'UpstreamUnavailable', error.message, headers)
   }

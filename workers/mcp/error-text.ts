@@ -6,6 +6,8 @@ const NEEDS_TOKEN =
 const TELL_OWNER =
   'Another call will not help: tell your user, or do it where the token may, on another branch for instance.'
 
+const NOT_SERVED = 'The operator of this edge has it so: another call will not help. Tell your user.'
+
 /** What is to be done about an error that a model meets, beside what its message says. */
 const ADVICE: Readonly<Record<string, string>> = {
   AuthenticationRequired: NEEDS_TOKEN,
@@ -14,6 +16,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   NotYourAccount: TELL_OWNER,
   Forbidden: TELL_OWNER,
   AccountRefused: 'The account’s owner has to sign in to this edge anew: tell your user.',
+  Blocked: NOT_SERVED,
+  NotServed: NOT_SERVED,
+  SizeCapExceeded: NOT_SERVED,
   ActorNotFound: 'Check the handle: it is a domain name, as alice.example, or a DID.',
   RepositoryNotFound: 'See list_repos for what an account has.',
   RevisionNotFound: 'See list_branches and log for what there is.',

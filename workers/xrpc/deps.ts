@@ -1,5 +1,6 @@
 import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import type { TokenStore } from '../../storage/access/token-store.ts'
+import type { IndexReader } from '../../storage/index/index-reader.ts'
 import type { GatewayDeps } from '../gateway/gateway-deps.ts'
 import type { RepositoryDeps, RepositoryReference } from '../repository-access.ts'
 
@@ -40,4 +41,9 @@ export interface XrpcDeps extends RepositoryDeps {
   requireOwner(request: Request, nsid: string): Promise<Account>
   readonly tokens: Pick<TokenStore, 'create' | 'list' | 'revoke'>
   readonly gateway: GatewayDeps
+  /** What is known of all accounts. */
+  readonly index: Pick<
+    IndexReader,
+    'search' | 'searchAccounts' | 'pushes' | 'repositories' | 'repositoriesOf' | 'profile' | 'findByHandle'
+  >
 }

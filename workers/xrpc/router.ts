@@ -15,14 +15,18 @@ import { createToken } from './create-token.ts'
 import type { XrpcDeps } from './deps.ts'
 import { getBlob } from './get-blob.ts'
 import { getCommit } from './get-commit.ts'
+import { getProfile } from './get-profile.ts'
 import { getRepository } from './get-repository.ts'
 import { getTree } from './get-tree.ts'
 import { listCommits } from './list-commits.ts'
+import { listIndexed } from './list-indexed.ts'
 import { listRefs } from './list-refs.ts'
 import { listRepositories } from './list-repositories.ts'
 import { listTokens } from './list-tokens.ts'
 import { checkInput, checkParams, readParams } from './params.ts'
 import { revokeToken } from './revoke-token.ts'
+import { search } from './search.ts'
+import { timeline } from './timeline.ts'
 
 interface Method {
   readonly kind: 'query' | 'procedure'
@@ -46,6 +50,10 @@ const MAX_INPUT_BYTES = 256 * 1024
 const METHODS = new Map<string, Method>([
   ['dev.skein.repo.get', query(getRepository)],
   ['dev.skein.repo.list', query(listRepositories)],
+  ['dev.skein.repo.search', query(search)],
+  ['dev.skein.actor.getProfile', query(getProfile)],
+  ['dev.skein.actor.listRepos', query(listIndexed)],
+  ['dev.skein.feed.timeline', query(timeline)],
   ['dev.skein.repo.create', procedure(createRepository)],
   ['dev.skein.git.listRefs', query(listRefs)],
   ['dev.skein.git.getTree', query(getTree)],

@@ -119,13 +119,14 @@ describe('readRepository', () => {
 })
 
 describe('findRepositories', () => {
-  test('gives a name to the oldest repository that has it', async () => {
+  test('lists the oldest repository of a name first, and none whose key could have no packs', async () => {
     const [first, second] = [tids.next(), tids.next()]
-    await local.applyWrites([repo(second, 'same'), repo(first, 'same')])
+    await local.applyWrites([repo(second, 'same'), repo(first, 'same'), repo('self', 'same')])
     const skipped: SkippedRecord[] = []
     const found = await findRepositories(local.client, local.account.did, (record) => skipped.push(record))
-    expect(found.filter(({ record }) => record.name === 'same').map(({ rkey }) => rkey)).toEqual([first])
-    expect(skipped.map(({ uri }) => uri)).toContain(`at://${local.account.did}/${REPO_COLLECTION}/${second}`)
+    expect(found.filter(({ record }) => record.name === 'same').map(({ rkey }) => rkey)).toEqual([first, second])
+    expect(skipped.map(({ uri }) => uri)).toContain(`at://${local.account.did}/${REPO_COLLECTION}/self`)
+    expect(found.map(({ rkey }) => rkey)).not.toContain('self')
   })
 })
 

@@ -69,7 +69,7 @@ async function commit(path: string, content: string, isNew: boolean): Promise<{ 
   const tip = hashObject(COMMIT, bytes)
   const built = await buildPack([...edited.objects, { oid: tip, type: COMMIT, bytes, base: null }], objects)
   const newest = manifest?.packs.at(-1)?.id ?? null
-  const taken = await takeBuiltPack(built, newPack(environment, mirror, { known, newest }))
+  const taken = await takeBuiltPack(built, newPack(environment, mirror, { room: null, known, newest }))
   expect(taken.ingested).toMatchObject({ missing: [], objects: built.objects })
   const view = await mirror.writerView([NAME])
   const landing: Landing = {

@@ -34,6 +34,7 @@ function intake(change: Partial<PackIntakeOptions> & { readonly refuse?: (upload
     client,
     memory,
     limit: 1e9,
+    room: null,
     token: async () => 'token',
     blobLimit: async () => PART,
   }

@@ -1,80 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryAccount, REQUEST_MEMORY } from '../../../git/bytes/memory-account.ts'
+import { REQUEST_MEMORY } from '../../../git/bytes/memory-account.ts'
 import { BufferRange } from '../../../git/bytes/range.ts'
-import { linkParts } from '../../../git/graph/link-parts.ts'
-import { PackGraph } from '../../../git/graph/pack-graph.ts'
 import type { PackHandle } from '../../../git/graph/pack-handle.ts'
 import { RepositoryGraph } from '../../../git/graph/repository-graph.ts'
-import { cutPack } from '../../../git/pack/cut-pack.ts'
 import { PackError } from '../../../git/pack/entry-header.ts'
-import { PackIndex } from '../../../git/pack/pack-index.ts'
-import { PackedObjects, type ReadablePack } from '../../../git/pack/packed-objects.ts'
 import { MissingBaseError } from '../../../git/pack/resolve-deltas.ts'
-import { PACK_HEADER_BYTES } from '../../../git/pack/scan-pack.ts'
 import { verifyPack } from '../../../git/pack/verify-pack.ts'
+import { linksByOid, split } from '../cut-parts.ts'
 import { GIT_TIME, ScratchRepository } from '../git.ts'
 import { manyObjects } from '../many-objects.ts'
 import { clone, ingest, ingestAll, linksOf, packOf, seededRandom } from '../packs.ts'
-import { concat } from '../protocol/wire.ts'
 import { pushes } from '../pushes.ts'
 import { randomHistory } from '../random-history.ts'
-
-interface Limits {
-  readonly entries: () => number
-  readonly bytes?: number
-}
-
-/** A pack cut into several, and those linked, as a mirror does it. */
-async function split(
-  bytes: Uint8Array,
-  older: readonly PackHandle[],
-  { entries, bytes: limit = 1e9 }: Limits,
-  peaks: number[] = [],
-) {
-  const whole = new BufferRange(bytes)
-  const total = await verifyPack(whole)
-  const parts: ReadablePack[] = []
-  const ids = new Map<number, Uint8Array>()
-  let start = PACK_HEADER_BYTES
-  for (let left = total; left > 0; ) {
-    const chunks: Uint8Array[] = []
-    const memory = new MemoryAccount()
-    const cut = await cutPack({
-      whole,
-      part: {
-        start,
-        entries: Math.min(entries(), left),
-        bytes: limit,
-        baseBefore: (offset) => ids.get(offset) ?? null,
-      },
-      store: new PackedObjects([...older, ...parts]),
-      write: async (chunk) => void chunks.push(chunk.slice()),
-      memory,
-    })
-    const data = new BufferRange(concat(chunks))
-    const index = new PackIndex(cut.index)
-    expect([cut.size, index.packSize, index.entries]).toEqual([data.size, data.size, cut.entries])
-    for (let entry = 0; entry < cut.entries; entry++) ids.set(cut.offsets[entry]!, index.oidBytes(entry))
-    parts.push({ index, data })
-    start = cut.offsets[cut.entries]!
-    left -= cut.entries
-    peaks.push(memory.peak)
-  }
-  expect(start).toBe(bytes.length - 20)
-  const memory = new MemoryAccount()
-  const known = { objects: new PackedObjects(older), graph: new RepositoryGraph(older) }
-  const linked = await linkParts(parts, { known, memory })
-  const packs = parts.map((part, i): PackHandle => ({ ...part, graph: new PackGraph(linked.write(i)) }))
-  peaks.push(memory.peak)
-  return { packs, linked }
-}
-
-/** Commits and tags by their ids, wherever they are. */
-function linksByOid(packs: readonly PackHandle[]) {
-  const links = packs.map(linksOf)
-  const byOid = <T extends { oid: string }>(items: readonly T[]) => new Map(items.map((item) => [item.oid, item]))
-  return { commits: byOid(links.flatMap(({ commits }) => commits)), tags: byOid(links.flatMap(({ tags }) => tags)) }
-}
 
 function standsOnOthers({ index }: PackHandle): boolean {
   const bases = Array.from({ length: index.entries }, (_, entry) => index.base(entry))
@@ -168,7 +105,7 @@ it('more than half a million objects take no more memory than a request may hold
   const { pack, objects, tip } = manyObjects({ commits: 21_000, files: 24 })
   expect(objects).toBeGreaterThan(500_000)
   const peaks: number[] = []
-  const { packs } = await split(pack, [], { entries: () => 250_000 }, peaks)
+  const { packs } = await split(pack, [], { entries: () => 250_000, peaks })
   expect(packs).toHaveLength(3)
   expect(Math.max(...peaks)).toBeLessThanOrEqual(REQUEST_MEMORY)
   const graph = new RepositoryGraph(packs)

@@ -26,10 +26,14 @@ const versionOf = (store: MirrorStore) => store.head()!.version
 
 /** What a reader is told. */
 function news(store: MirrorStore, selection: RefSelection, version?: number, hasRefs = true): ManifestNews {
-  const answer = answerManifest(store, {
-    known: version === undefined ? null : { version, hasRefs },
-    selection,
-  })
+  const answer = answerManifest(
+    store,
+    {
+      known: version === undefined ? null : { version, hasRefs },
+      selection,
+    },
+    null,
+  )
   if (answer.state !== 'found') throw new Error(answer.state)
   return answer.news
 }
@@ -230,7 +234,7 @@ it('a pack that has to be read again is news: who knows of it would look for it 
     store.addPack({ id: 'a', size: 10, objects: 1 })
     const version = versionOf(store)
     store.wantAgain({ id: 'a', size: 10, objects: 1 }, { blobs: null, replaces: [] })
-    expect(answerManifest(store, { known: { version, hasRefs: true }, selection: ALL_REFS })).toMatchObject({
+    expect(answerManifest(store, { known: { version, hasRefs: true }, selection: ALL_REFS }, null)).toMatchObject({
       state: 'found',
       wantedBytes: 10,
       news: { kind: 'changed', base: { packs: [] }, changes: [] },

@@ -6,6 +6,7 @@ import { xrpcRouter } from '../../../workers/xrpc/router.ts'
 import { MemoryRepository } from '../../storage/memory-repository.ts'
 import { NO_GATEWAY } from '../gateway/memory-gateway.ts'
 import { NO_TOKENS } from '../xrpc/memory-tokens.ts'
+import { NO_INDEX } from '../xrpc/no-index.ts'
 
 // What depends on the platform: streams with a length, compression, zip and tar writers, the lexicon validator.
 
@@ -22,6 +23,7 @@ const head = repository.commit(
 )
 const view = repository.view([{ name: 'refs/heads/main', target: head, peeled: null }])
 const deps: XrpcDeps = {
+  ...NO_INDEX,
   ...NO_TOKENS,
   gateway: NO_GATEWAY,
   open: async () => view,

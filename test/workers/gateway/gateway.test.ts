@@ -13,6 +13,7 @@ import { xrpcRouter } from '../../../workers/xrpc/router.ts'
 import { ScratchRepository } from '../../git/git.ts'
 import { GitRepositoryView } from '../../storage/git-repository-view.ts'
 import { NO_TOKENS } from '../xrpc/memory-tokens.ts'
+import { NO_INDEX } from '../xrpc/no-index.ts'
 import { ALICE, landed, MemoryGateway, RKEY, TICKET } from './memory-gateway.ts'
 
 const REPO = 'alice.test/app'
@@ -61,6 +62,7 @@ type Answer = any
 
 async function send(request: Request): Promise<Response> {
   const deps: XrpcDeps = {
+    ...NO_INDEX,
     ...NO_TOKENS,
     open: async (reference) => ('name' in reference && reference.name === 'app' ? view : null),
     find: notHere,

@@ -6,6 +6,7 @@ import { lexicons } from '../../../workers/xrpc/lexicons.ts'
 import { xrpcRouter } from '../../../workers/xrpc/router.ts'
 import { NO_GATEWAY } from '../gateway/memory-gateway.ts'
 import { MemoryTokens } from './memory-tokens.ts'
+import { NO_INDEX } from './no-index.ts'
 
 const ALICE: Account = { did: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz', handle: 'alice.test' }
 const BOB: Account = { did: 'did:plc:bbvi7nxzyoun6zhxrhs64oiz', handle: 'bob.test' }
@@ -20,6 +21,7 @@ let tokens = new MemoryTokens()
 const asked: string[] = []
 const notHere = () => Promise.reject(new Error('not in this test'))
 const deps: XrpcDeps = {
+  ...NO_INDEX,
   open: notHere,
   list: notHere,
   create: notHere,

@@ -8,6 +8,7 @@ import { ScratchRepository } from '../../git/git.ts'
 import { GitRepositoryView } from '../../storage/git-repository-view.ts'
 import { NO_GATEWAY } from '../gateway/memory-gateway.ts'
 import { NO_TOKENS } from './memory-tokens.ts'
+import { NO_INDEX } from './no-index.ts'
 
 const repository = new ScratchRepository({ bare: true })
 const empty = new ScratchRepository({ bare: true })
@@ -78,6 +79,7 @@ const known: KnownRepository[] = [
 const created: NewRepository[] = []
 
 const deps: XrpcDeps = {
+  ...NO_INDEX,
   ...NO_TOKENS,
   gateway: NO_GATEWAY,
   open: async (reference) => {

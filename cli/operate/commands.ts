@@ -1,0 +1,103 @@
+import type { edgeCaller } from './call-edge.ts'
+
+/** It was called wrongly: said with the usage. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** What stands on the command line after the command. */
+export interface CommandArguments {
+  readonly positionals: readonly string[]
+  readonly options: Readonly<Record<string, string | boolean | undefined>>
+}
+
+type Edge = ReturnType<typeof edgeCaller>
+
+export interface Command {
+  /** After the command's name, in the usage. */
+  readonly synopsis: string
+  readonly about: string
+  /** What the edge answers, whole: for `--json`. @throws {@link UsageError} */
+  run(edge: Edge, given: CommandArguments): Promise<Record<string, unknown>>
+  /** The same in lines for a person. */
+  show(answer: Record<string, unknown>): readonly string[]
+}
+
+interface BlockJson {
+  readonly subject: string
+  readonly reason: string
+  readonly createdAt: string
+}
+
+const PREFIX = 'dev.skein.operator.'
+
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  block: {
+    synopsis: 'SUBJECT [--reason TEXT] [--keep-bytes]',
+    about: 'serve, take and list nothing more of an account or a repository',
+    async run(edge, given) {
+      const { reason, 'keep-bytes': keepBytes } = given.options
+      const subject = only(given)
+      return edge.procedure(`${PREFIX}block`, { subject, reason: reason ?? '', keepBytes: keepBytes === true })
+    },
+    show({ block, mirrors }) {
+      return [`blocked: ${showBlock(block as BlockJson)}`, `${mirrors} mirrors have heard of it`]
+    },
+  },
+  unblock: {
+    synopsis: 'SUBJECT',
+    about: 'take a block back',
+    run: async (edge, given) => edge.procedure(`${PREFIX}unblock`, { subject: only(given) }),
+    show({ subject, wasBlocked, mirrors }) {
+      return wasBlocked === true
+        ? [`unblocked: ${subject}`, `${mirrors} mirrors have heard of it`]
+        : [`not blocked: ${subject}`]
+    },
+  },
+  blocks: {
+    synopsis: '',
+    about: 'list what is blocked',
+    async run(edge, given) {
+      none(given)
+      return { blocks: await allPages(edge, `${PREFIX}listBlocks`, 'blocks', 1000) }
+    },
+    show({ blocks }) {
+      const list = blocks as readonly BlockJson[]
+      return list.length === 0 ? ['nothing is blocked'] : list.map(showBlock)
+    },
+  },
+  status: {
+    synopsis: '',
+    about: 'say how the edge is, in numbers',
+    async run(edge, given) {
+      none(given)
+      return edge.query(`${PREFIX}getStatus`, {})
+    },
+    show: (answer) => JSON.stringify(answer, null, 2).split('\n'),
+  },
+}
+
+/** Lists of an edge, page by page, as one. */
+async function allPages(edge: Edge, nsid: string, field: string, limit: number): Promise<unknown[]> {
+  const all: unknown[] = []
+  for (let cursor: unknown; ; ) {
+    const page = await edge.query(nsid, { limit, cursor })
+    all.push(...(page[field] as readonly unknown[]))
+    cursor = page.cursor
+    if (cursor === undefined) return all
+  }
+}
+
+function showBlock({ subject, reason, createdAt }: BlockJson): string {
+  return `${subject}  since ${createdAt}${reason === '' ? '' : `  ${JSON.stringify(reason)}`}`
+}
+
+function only({ positionals }: CommandArguments): string {
+  const [subject, ...more] = positionals
+  if (subject === undefined || more.length > 0) throw new UsageError('this takes one subject')
+  return subject
+}
+
+function none({ positionals }: CommandArguments): void {
+  if (positionals.length > 0) throw new UsageError(`${JSON.stringify(positionals[0])} is not understood`)
+}

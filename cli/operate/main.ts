@@ -1,0 +1,76 @@
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { CallError, edgeCaller } from './call-edge.ts'
+import { COMMANDS, UsageError } from './commands.ts'
+
+const USAGE = `npm run operate -- COMMAND [arguments] --edge URL [--json]
+
+What the operator of an edge may do. The edge's OPERATOR_TOKEN is read from the environment: SKEIN_OPERATOR_TOKEN.
+
+${Object.entries(COMMANDS)
+  .map(([name, { synopsis, about }]) => `  ${`${name} ${synopsis}`.trimEnd()}\n      ${about}\n`)
+  .join('')}
+A SUBJECT is an account (handle or DID), or a repository: <handle or DID>/<name>, or at://<DID>/dev.skein.repo/<key>.
+
+  --edge URL    the edge, https://edge.example (or SKEIN_EDGE in the environment)
+  --json        print what the edge answers, as one line of JSON
+  --help        print this
+
+It ends with 0 if it is done, with 1 if the edge refuses or cannot be reached, and with 2 if it was called wrongly.
+`
+
+const FAILED = 1
+const CALLED_WRONGLY = 2
+
+async function main(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args)
+  const { edge = process.env.SKEIN_EDGE, json, help, ...options } = values
+  if (help) {
+    process.stdout.write(USAGE)
+    return
+  }
+  const [name, ...rest] = positionals
+  const command = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) {
+    throw new UsageError(name === undefined ? 'which command?' : `there is no command ${JSON.stringify(name)}`)
+  }
+  if (edge === undefined || !URL.canParse(edge)) throw new UsageError('which edge? Give --edge URL')
+  const token = process.env.SKEIN_OPERATOR_TOKEN
+  if (!token) throw new UsageError('SKEIN_OPERATOR_TOKEN is not set')
+  const answer = await command.run(edgeCaller(edge, token), { positionals: rest, options })
+  const lines = json ? [JSON.stringify(answer)] : command.show(answer)
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** @throws {@link UsageError} */
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        edge: { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+        reason: { type: 'string' },
+        'keep-bytes': { type: 'boolean' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\n\n${USAGE}`)
+    process.exitCode = CALLED_WRONGLY
+  } else if (error instanceof CallError) {
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = FAILED
+  } else {
+    throw error
+  }
+}

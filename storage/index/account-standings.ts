@@ -1,0 +1,74 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import { LruCache } from '../../git/bytes/lru-cache.ts'
+import { accounts, formerHandles } from './tables.ts'
+
+/** Whether an account is served, as far as the index has heard. */
+export interface AccountStanding {
+  /** `active`, or why not. */
+  readonly status: string
+  /** When it was so, in milliseconds since 1970. */
+  readonly statusAt: number
+}
+
+/** For how long an isolate goes by what it has read. Milliseconds; as for names. */
+const KEPT_FOR = 10_000
+/** Accounts of which an isolate keeps it. */
+const KEPT = 10_000
+
+/** What an isolate has read of accounts a moment ago. */
+export class KeptStandings {
+  readonly #kept = new LruCache<string, { readonly standing: AccountStanding | null; readonly until: number }>(
+    KEPT,
+    () => 1,
+  )
+
+  /** Undefined: it is not kept. */
+  get(did: string): AccountStanding | null | undefined {
+    const kept = this.#kept.get(did)
+    return kept === undefined || kept.until <= Date.now() ? undefined : kept.standing
+  }
+
+  keep(did: string, standing: AccountStanding | null, readAt: number): void {
+    this.#kept.set(did, { standing, until: readAt + KEPT_FOR })
+  }
+}
+
+/** What the index knows of accounts themselves. */
+export class AccountStandings {
+  readonly #db: DrizzleD1Database
+  readonly #kept: KeptStandings
+
+  /** @param kept what the isolate has read so far */
+  constructor(db: DrizzleD1Database, kept = new KeptStandings()) {
+    this.#db = db
+    this.#kept = kept
+  }
+
+  /** Null: it has heard nothing of the account. */
+  async of(did: string): Promise<AccountStanding | null> {
+    const kept = this.#kept.get(did)
+    if (kept !== undefined) return kept
+    const readAt = Date.now()
+    const row = await this.#db
+      .select({ status: accounts.status, statusAt: accounts.statusAt })
+      .from(accounts)
+      .where(eq(accounts.did, did))
+      .get()
+    this.#kept.keep(did, row ?? null, readAt)
+    return row ?? null
+  }
+
+  /** How the account is called now that had a handle last; its DID, where it has no handle; null: nobody had it. */
+  async formerly(handle: string): Promise<string | null> {
+    const row = await this.#db
+      .select({ did: accounts.did, handle: accounts.handle })
+      .from(formerHandles)
+      .innerJoin(accounts, eq(accounts.did, formerHandles.did))
+      .where(sql`${formerHandles.handle} = ${handle} and ${accounts.status} <> 'deleted'`)
+      .orderBy(desc(formerHandles.until))
+      .limit(1)
+      .get()
+    return row === undefined ? null : (row.handle ?? row.did)
+  }
+}

@@ -1,0 +1,177 @@
+import { encode, toBytes, toCidLink } from '@atcute/cbor'
+import { create as createCid } from '@atcute/cid'
+import { describe, expect, it } from 'vitest'
+import { checkCborShape } from '../../../atproto/firehose/cbor-shape.ts'
+import { decodeReposFrame } from '../../../atproto/firehose/repos-frame.ts'
+import { encodeMessage, messageOf, writeBlocks } from './frames.ts'
+
+const NOW = 1_800_000_000_000
+const DID = 'did:plc:abcdefghijklmnopqrstuvwx'
+const REV = '3lzkoq5qq2s2a'
+
+interface Op {
+  readonly action: string
+  readonly path: string
+  /** The block of the record. */
+  readonly record?: Uint8Array<ArrayBuffer>
+}
+
+/** A commit that nobody has signed. */
+async function commitOf(ops: readonly Op[], change: object = {}): Promise<Uint8Array<ArrayBuffer>> {
+  const blocks = new Map<string, { cid: Uint8Array<ArrayBuffer>; data: Uint8Array<ArrayBuffer> }>()
+  const linked: object[] = []
+  for (const { action, path, record } of ops) {
+    if (record === undefined) {
+      linked.push({ action, path, cid: null })
+      continue
+    }
+    const cid = await createCid(0x71, record)
+    blocks.set(path, { cid: cid.bytes as Uint8Array<ArrayBuffer>, data: record })
+    linked.push({ action, path, cid: toCidLink(cid) })
+  }
+  const commit = toCidLink(await createCid(0x71, encode({})))
+  const body = { repo: DID, rev: REV, seq: 7, time: '2026-12-01T00:00:00Z', tooBig: false, commit, ops: linked }
+  return messageOf('#commit', { ...body, blocks: await writeBlocks(commit, blocks), ...change })
+}
+
+const RECORD = encode({ $type: 'dev.skein.repo', name: 'app' })
+const WRITE: Op = { action: 'create', path: `dev.skein.repo/${REV}`, record: RECORD }
+const SYNC = { kind: 'sync', did: DID, rev: REV, cursor: 7, time: Date.parse('2026-12-01T00:00:00Z') }
+
+describe('a commit', () => {
+  it('that writes a record twice has it once, as it is at the end', async () => {
+    const again = encode({ $type: 'dev.skein.repo', name: 'again' })
+    const deleted: Op = { action: 'delete', path: WRITE.path }
+    const events = async (ops: readonly Op[]) => {
+      const frame = decodeReposFrame(await commitOf(ops), NOW)
+      return frame.kind === 'events' ? frame.events.map((event) => event.kind === 'record' && event.value) : null
+    }
+    expect(await events([WRITE, { ...WRITE, action: 'update', record: again }])).toMatchObject([{ name: 'again' }])
+    expect(await events([WRITE, deleted])).toEqual([null])
+    expect(await events([deleted, WRITE])).toMatchObject([{ name: 'app' }])
+  })
+
+  it('that deletes one key and creates the next has both', async () => {
+    const path = (seq: number) => `dev.skein.ref/${REV}:abc:${seq}`
+    const frame = await commitOf([
+      { action: 'delete', path: path(7) },
+      { action: 'create', path: path(8), record: RECORD },
+    ])
+    expect(decodeReposFrame(frame, NOW)).toMatchObject({
+      events: [
+        { rkey: `${REV}:abc:7`, value: null },
+        { rkey: `${REV}:abc:8`, value: { name: 'app' } },
+      ],
+    })
+  })
+
+  it.each<[string, object]>([
+    ['is too big', { tooBig: true, ops: [], blocks: toBytes(new Uint8Array(0)) }],
+    ['has no blocks', { blocks: toBytes(new Uint8Array(0)) }],
+    ['has blocks that are none', { blocks: toBytes(new Uint8Array([1, 2, 3])) }],
+    ['has no list of what it does', { ops: 5 }],
+    ['names no block', { ops: [{ action: 'create', path: WRITE.path, cid: null }] }],
+  ])('that %s has the account listed', async (_, change) => {
+    expect(decodeReposFrame(await commitOf([WRITE], change), NOW)).toMatchObject({ cursor: 7, events: [SYNC] })
+  })
+
+  it('of other collections is not looked at', async () => {
+    const other = { blocks: toBytes(new Uint8Array([1])), ops: [{ action: 'create', path: 'app.bsky.feed.post/1' }] }
+    expect(decodeReposFrame(await commitOf([], other), NOW)).toMatchObject({ cursor: 7, events: [], commit: null })
+  })
+
+  it.each([
+    'dev.skein.repo',
+    'dev.skein.repo/',
+    'dev.skein.repo/a/b',
+    'dev.skein.repo/..',
+    'dev.skein.repo/a b',
+    'dev.skein./a',
+    'dev.skein.re po/a',
+    `dev.skein.repo/${'a'.repeat(513)}`,
+  ])('leaves out the path %s, and not the others', async (path) => {
+    const frame = decodeReposFrame(await commitOf([{ ...WRITE, path }, WRITE]), NOW)
+    expect(frame).toMatchObject({ events: [{ rkey: REV }], dropped: 1 })
+  })
+
+  it.each<[string, Uint8Array<ArrayBuffer>]>([
+    ['that is nested too deep', new Uint8Array([...Array.from({ length: 100 }, () => 0x81), 0])],
+    ['of lists in lists that announce millions', nestedLists(500)],
+    ['that ends early', RECORD.slice(0, 10)],
+    ['that is no CBOR', new Uint8Array([0xff, 0xff])],
+    ['with something behind it', new Uint8Array([...RECORD, 0])],
+    ['with an undefined', new Uint8Array([0xf7])],
+  ])('with a record %s has it refused by whoever validates it', async (_, record) => {
+    const frame = decodeReposFrame(await commitOf([{ ...WRITE, record }]), NOW)
+    expect(frame).toMatchObject({ events: [{ kind: 'record', value: expect.stringContaining('unreadable') }] })
+  })
+
+  it('has the wildest of records as they are', async () => {
+    const value = {
+      long: 'x'.repeat(1_000_000),
+      control: '\u0000\u202e\ud800'.slice(0, 2),
+      year: '9999-12-31T23:59:59Z',
+    }
+    const frame = decodeReposFrame(await commitOf([{ ...WRITE, record: encode(value) }]), NOW)
+    expect(frame).toMatchObject({ events: [{ value }] })
+  })
+})
+
+/** A few bytes each, that together would have the decoder make room for billions of items. */
+function nestedLists(depth: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(depth * 5 + 60_000)
+  for (let n = 0; n < depth; n++) bytes.set([0x9a, 0, 0, 0xe0, 0], n * 5)
+  return bytes
+}
+
+describe('a message', () => {
+  it('of a whole repository, an identity and an account', () => {
+    const about = { did: DID, seq: 7, time: '2026-12-01T00:00:00Z' }
+    expect(decodeReposFrame(messageOf('#sync', { ...about, rev: REV }), NOW)).toMatchObject({ events: [SYNC] })
+    expect(decodeReposFrame(messageOf('#sync', { ...about, rev: 'x' }), NOW)).toMatchObject({ events: [], cursor: 7 })
+    expect(decodeReposFrame(messageOf('#identity', about), NOW)).toMatchObject({ events: [{ kind: 'identity' }] })
+    const account = { ...about, active: false, status: 'deleted' }
+    expect(decodeReposFrame(messageOf('#account', account), NOW)).toMatchObject({
+      events: [{ kind: 'account', isActive: false, status: 'deleted' }],
+    })
+    expect(decodeReposFrame(messageOf('#account', { ...account, active: 1, status: 4 }), NOW)).toMatchObject({
+      events: [{ isActive: false, status: null }],
+    })
+  })
+
+  it.each(['#tombstone', '#handle', '#unheard', ''])('of the kind %s says nothing, and moves on', (type) => {
+    const frame = decodeReposFrame(messageOf(type, { did: DID, seq: 7, time: 'x' }), NOW)
+    expect(frame).toMatchObject({ kind: 'events', cursor: 7, time: NOW, events: [] })
+  })
+
+  it('about the stream', () => {
+    expect(decodeReposFrame(messageOf('#info', { name: 'OutdatedCursor', message: 'm' }), NOW)).toEqual({
+      kind: 'notice',
+      name: 'OutdatedCursor',
+      message: 'm',
+    })
+    const error = encodeMessage({ header: { op: -1 }, body: { error: 'FutureCursor', message: 'm' } })
+    expect(decodeReposFrame(error, NOW)).toEqual({ kind: 'error', name: 'FutureCursor', message: 'm' })
+  })
+
+  it.each<[string, Uint8Array]>([
+    ['of nothing', new Uint8Array(0)],
+    ['of one value', encode({ op: 1, t: '#commit' })],
+    ['of lists', encodeMessage({ header: [] as never, body: [] as never })],
+    ['without a number', messageOf('#identity', { did: DID })],
+    ['with a negative number', messageOf('#identity', { did: DID, seq: -1 })],
+    ['of another operation', encodeMessage({ header: { op: 2, t: '#commit' }, body: { seq: 1 } })],
+    ['of lists that announce millions', nestedLists(500)],
+    ['of more than any may have', new Uint8Array(6_000_001)],
+  ])('%s cannot be read', (_, bytes) => {
+    expect(decodeReposFrame(bytes, NOW)).toMatchObject({ kind: 'unreadable', reason: expect.any(String) })
+  })
+})
+
+describe('the shape of CBOR', () => {
+  it('is that of what an encoder makes', () => {
+    const value = { a: [1, -1, 2 ** 40, 1.5, null, true, 'é', toBytes(new Uint8Array(300))], b: { c: {}, d: [] } }
+    expect(() => checkCborShape(encode(value), 8)).not.toThrow()
+    expect(() => checkCborShape(encode(value), 1)).toThrow('nested deeper than 1')
+  })
+})

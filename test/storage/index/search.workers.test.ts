@@ -1,0 +1,178 @@
+import { env } from 'cloudflare:test'
+import { drizzle } from 'drizzle-orm/d1'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { REPO_COLLECTION } from '../../../atproto/records/collections.ts'
+import { tidFromTime } from '../../../atproto/records/tid.ts'
+import type { Environment } from '../../../durable-objects/environment.ts'
+import { nameWords } from '../../../storage/directory/repository-row.ts'
+import { IndexReader } from '../../../storage/index/index-reader.ts'
+import { IndexStore } from '../../../storage/index/index-store.ts'
+import type { Page, Position } from '../../../storage/index/keyset.ts'
+import { parseSearch } from '../../../storage/index/search-query.ts'
+import { didOf } from './random-stream.ts'
+
+const { DB } = env as unknown as Environment
+const db = drizzle(DB)
+const store = new IndexStore(db)
+const NOW = 1_795_000_000_000
+const reader = new IndexReader(db, () => NOW)
+/** Of one account; the first ones are the oldest. */
+const REPOSITORIES: Record<string, Record<string, unknown>> = {
+  'my-app_v2': { description: 'Says hello' },
+  XMLHttpParser: { description: 'Reads documents', topics: ['xml', 'machine-learning'] },
+  dotfiles: { description: 'What I use, my parser too' },
+  parser: { description: 'One more' },
+  'café-au-lait': { description: 'Größe und Maße' },
+  日本語: {},
+  plain: { description: 'a parser for parsers: parser, parser', topics: ['Parsing'] },
+}
+
+beforeAll(async () => {
+  const records = Object.entries(REPOSITORIES)
+    .filter(([name]) => /^[\w.-]+$/.test(name) || name.startsWith('caf'))
+    .map(([name, fields], i) => ({
+      collection: REPO_COLLECTION,
+      rkey: tidFromTime((NOW - 1_000_000 + i) * 1000, 0),
+      value: {
+        ...{ $type: REPO_COLLECTION, name: name.replace('é', 'e'), defaultBranch: 'main', objectFormat: 'sha1' },
+        ...{ createdAt: '2026-01-01T00:00:00Z', ...fields },
+      },
+    }))
+  const alice = { did: didOf(1), handle: 'alice.host.test', pds: 'https://pds.test' }
+  await store.replaceAccount(
+    { ...alice, isActive: true, status: null, rev: tidFromTime(NOW * 1000, 0), listedAt: NOW, records },
+    NOW,
+  )
+})
+
+async function search(text: string, topic?: string): Promise<string[]> {
+  return (await reader.search(text, topic, { limit: 10 })).items.map(({ record }) => record.name)
+}
+
+describe('search', () => {
+  it.each([
+    ['my-app_v2', ['my-app_v2']],
+    ['myapp', ['my-app_v2']],
+    ['v2', ['my-app_v2']],
+    ['app', ['my-app_v2']],
+    ['http parser', ['XMLHttpParser']],
+    ['xmlHttpParser', ['XMLHttpParser']],
+    ['dotf', ['dotfiles']],
+    ['CAFÉ', ['cafe-au-lait']],
+    ['grosse', []],
+    ['große', ['cafe-au-lait']],
+    ['größe', ['cafe-au-lait']],
+    ['grö', ['cafe-au-lait']],
+    ['hello absent', []],
+    ['alice.host.test dotfiles', ['dotfiles']],
+    ['alice dotfiles', ['dotfiles']],
+  ])('finds by %j', async (text, names) => {
+    expect(await search(text)).toEqual(names)
+  })
+
+  it('puts the very name first, then names with the word, then the newest of the others', async () => {
+    expect(await search('parser')).toEqual(['parser', 'XMLHttpParser', 'plain', 'dotfiles'])
+    expect((await search('PARSER'))[0]).toBe('parser')
+  })
+
+  it('takes a topic with or without a text', async () => {
+    expect(await search('', 'machine-learning')).toEqual(['XMLHttpParser'])
+    expect(await search('reads', 'XML')).toEqual(['XMLHttpParser'])
+    expect(await search('hello', 'xml')).toEqual([])
+  })
+
+  it.each([
+    ...[
+      '"',
+      "'",
+      '*',
+      '(',
+      ')',
+      'a OR',
+      'NOT',
+      'AND',
+      'NEAR(a b)',
+      'name:',
+      '{name} : x',
+      'a^b',
+      '-',
+      '--',
+      '\0',
+      'a\0b',
+    ],
+    ...[
+      '\ud800',
+      '%',
+      '_',
+      '😀',
+      '日本語',
+      '"a" "',
+      'x'.repeat(1000),
+      'a '.repeat(500),
+      '\u202e',
+      'a.b.c..d',
+      '@alice',
+    ],
+  ])('is not hurt by %j', async (text) => {
+    expect(await search(text)).toBeInstanceOf(Array)
+    expect(await reader.searchAccounts(text, 5)).toBeInstanceOf(Array)
+    if (text !== '') expect(await search('x', text)).toBeInstanceOf(Array)
+  })
+
+  it('finds accounts by the start of their handles', async () => {
+    expect(await reader.searchAccounts('@Alice.h', 5)).toMatchObject([{ did: didOf(1), handle: 'alice.host.test' }])
+    expect(await reader.searchAccounts('host', 5)).toEqual([])
+  })
+
+  it.each([1, 2, 3])('goes on where a page of %i has ended', async (limit) => {
+    const names: string[] = []
+    for (let after: Position | undefined; ; ) {
+      const page: Page<{ record: { name: string } }> = await reader.search('parser', undefined, {
+        limit,
+        ...(after && { after }),
+      })
+      names.push(...page.items.map(({ record }) => record.name))
+      if (page.next === null) break
+      after = page.next
+    }
+    expect(names).toEqual(await search('parser'))
+  })
+
+  it('gives each once where more have a word than are weighed, the very name and names with it first', async () => {
+    const did = didOf(2)
+    const records = Array.from({ length: 700 }, (_, i) => ({
+      collection: REPO_COLLECTION,
+      rkey: tidFromTime((NOW - 900_000 + i) * 1000, 0),
+      value: {
+        ...{ $type: REPO_COLLECTION, name: i === 350 ? 'widget' : i % 100 === 0 ? `widget-${i}` : `thing-${i}` },
+        ...{ description: 'A widget', defaultBranch: 'main', objectFormat: 'sha1', createdAt: '2026-01-01T00:00:00Z' },
+      },
+    }))
+    const bob = { did, handle: 'bob.host.test', pds: 'https://pds.test', isActive: true, status: null }
+    await store.replaceAccount({ ...bob, rev: tidFromTime(NOW * 1000, 0), listedAt: NOW, records }, NOW)
+    const names: string[] = []
+    for (let after: Position | undefined; ; ) {
+      const { items, next } = await reader.search('widget', undefined, { limit: 100, ...(after && { after }) })
+      names.push(...items.map(({ record }) => record.name))
+      if (next === null) break
+      after = next
+    }
+    expect(names[0]).toBe('widget')
+    expect(names.slice(1, 8).every((name) => name.startsWith('widget-'))).toBe(true)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.length).toBeGreaterThanOrEqual(200)
+  })
+})
+
+it('finds the words of names', () => {
+  expect(nameWords('my-webApp2')).toBe('my webapp2 web app 2 mywebapp2')
+  expect(nameWords('XMLHttpParser')).toBe('xmlhttpparser xml http parser')
+  expect(nameWords('...')).toBe('')
+})
+
+it('reads a query as what can only be an expression', () => {
+  expect(parseSearch('Hello wor').match).toBe('"Hello" AND "wor"*')
+  expect(parseSearch('x', 'machine-learning').match).toBe('"x"* AND {topics} : ("machine learning")')
+  expect(parseSearch('alice.test app').match).toBe('("alice" AND "test" OR {owner} : ("alice")) AND "app"*')
+  expect(parseSearch('!!!').match).toBe(null)
+})

@@ -1,0 +1,121 @@
+import type { AccountPage } from '../../atproto/pds/pds-client.ts'
+import { PdsError } from '../../atproto/pds/pds-error.ts'
+import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
+import type { WantQueue } from '../../storage/index/index-types.ts'
+import type { WorkMessage } from '../../storage/index/messages.ts'
+import type { Reconcile, Reconciles } from '../../storage/index/reconciles.ts'
+
+/** The name of the list of all accounts that the index knows. Others are a relay's origin. */
+export const KNOWN_ACCOUNTS = 'known'
+
+export interface ReconcileAllDeps {
+  readonly reconciles: Pick<Reconciles, 'start' | 'advance' | 'find' | 'list'>
+  readonly wants: Pick<WantQueue, 'want' | 'count'>
+  /** Accounts that the index knows, in the order of their DIDs. */
+  knownAccounts(after: string, limit: number): Promise<string[]>
+  /** See `PdsClient.listAccounts`. @param origin of a relay, or of a host */
+  listAccounts(origin: string, collection: string | null, cursor: string | null): Promise<AccountPage>
+  /** Hints at what is to be done. It does not throw: cron finds what is due. */
+  hint(messages: readonly WorkMessage[]): Promise<void>
+  /** Milliseconds since 1970. */
+  now(): number
+  log(event: string, fields: Record<string, unknown>): void
+  /** What goes as it should. */
+  logRoutine(event: string, fields: Record<string, unknown>): void
+}
+
+/** A step ends after so many pages, or milliseconds: the next one has time of its own. */
+const PAGES = 10
+const STEP = 20_000
+const KNOWN_PAGE = 1_000
+/** DIDs that a caller names at once. */
+export const NAMED_LIMIT = 10_000
+/** Accounts of a host that are listed although they may have nothing of ours: a host has fewer, and a relay has more. */
+const ALL_LIMIT = 200_000
+/** A cursor that begins with this is one of all accounts of a host that has no list of those with a collection. */
+const ALL = 'all:'
+
+/** Which accounts are to be listed: those that a relay knows (its origin), those that the index knows, or some. */
+export type ReconcileSource =
+  | { readonly relay: string }
+  | { readonly known: true }
+  | { readonly dids: readonly string[] }
+
+/** Has accounts listed; how far it has come is in D1. A list that is being read is begun anew. */
+export async function startReconcile(deps: ReconcileAllDeps, source: ReconcileSource): Promise<void> {
+  const { reconciles, wants, hint, now, logRoutine } = deps
+  if ('dids' in source) {
+    const dids = [...new Set(source.dids)]
+    await wants.want(dids, 'named by the operator', now())
+    await hint(dids.map((did) => ({ kind: 'account', did })))
+    logRoutine('reconcile-started', { source: 'operator', accounts: dids.length })
+    return
+  }
+  const name = 'relay' in source ? source.relay : KNOWN_ACCOUNTS
+  await reconciles.start(name, now())
+  await hint([{ kind: 'reconcile', source: name }])
+  logRoutine('reconcile-started', { source: name, accounts: null })
+}
+
+/** Wants the accounts of the next pages of a list, and has the rest done later. @throws what the relay and D1 throw */
+export async function stepReconcile(deps: ReconcileAllDeps, source: string): Promise<void> {
+  const { reconciles, hint, now, logRoutine } = deps
+  const until = now() + STEP
+  for (let pages = 0; pages < PAGES && now() < until; pages++) {
+    const reconcile = await reconciles.find(source)
+    if (reconcile === null || reconcile.finishedAt !== null) return
+    const { dids, cursor } = await nextPage(deps, reconcile)
+    // First what is to be done, then that it is noted.
+    await deps.wants.want(dids, `listed by ${source}`, now())
+    // Whoever was faster goes on.
+    if (!(await reconciles.advance(reconcile, dids.length, cursor, now()))) return
+    await hint(dids.map((did) => ({ kind: 'account', did })))
+    if (cursor !== null) continue
+    logRoutine('reconcile-done', {
+      source,
+      accounts: reconcile.accounts + dids.length,
+      took: now() - reconcile.startedAt,
+    })
+    return
+  }
+  await hint([{ kind: 'reconcile', source }])
+}
+
+async function nextPage(deps: ReconcileAllDeps, { source, cursor, accounts }: Reconcile): Promise<AccountPage> {
+  if (source === KNOWN_ACCOUNTS) {
+    const dids = await deps.knownAccounts(cursor ?? '', KNOWN_PAGE)
+    return { dids, cursor: dids.length < KNOWN_PAGE ? null : dids.at(-1)! }
+  }
+  if (cursor?.startsWith(ALL)) {
+    if (accounts < ALL_LIMIT) return allOf(deps, source, cursor.slice(ALL.length))
+    deps.log('reconcile-failed', {
+      source,
+      reason: `it lists more than ${ALL_LIMIT} accounts, and not those that we need`,
+    })
+    return { dids: [], cursor: null }
+  }
+  try {
+    return await deps.listAccounts(source, REPO_COLLECTION, cursor)
+  } catch (error) {
+    const isUnknown = error instanceof PdsError && cursor === null && (error.status === 501 || error.status === 404)
+    if (!isUnknown) throw error
+  }
+  return allOf(deps, source, null)
+}
+
+async function allOf(deps: ReconcileAllDeps, source: string, after: string | null): Promise<AccountPage> {
+  const { dids, cursor } = await deps.listAccounts(source, null, after)
+  return { dids, cursor: cursor === null ? null : ALL + cursor }
+}
+
+export interface ReconcileStatus {
+  readonly reconciles: readonly Reconcile[]
+  /** Accounts that are to be listed. */
+  readonly wanted: number
+}
+
+/** How far listings of accounts have come. */
+export async function reconcileStatus(deps: Pick<ReconcileAllDeps, 'reconciles' | 'wants'>): Promise<ReconcileStatus> {
+  const [reconciles, wanted] = await Promise.all([deps.reconciles.list(), deps.wants.count()])
+  return { reconciles, wanted }
+}

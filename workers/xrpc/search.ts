@@ -1,0 +1,31 @@
+import { invalidRequest } from '../http/http-error.ts'
+import type { XrpcCall } from './call.ts'
+import { indexedRepositoryJson } from './indexed-json.ts'
+import { answerHashedJson } from './json-answer.ts'
+import { decodePosition, encodePosition } from './position-cursor.ts'
+
+interface Params {
+  readonly q: string
+  readonly topic?: string
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** Accounts that are shown beside repositories. */
+const MAX_ACTORS = 5
+
+/** `dev.skein.repo.search` */
+export async function search({ request, params, deps }: XrpcCall<Params>): Promise<Response> {
+  const { q, topic, limit, cursor } = params
+  if (q.trim() === '' && topic === undefined) throw invalidRequest('there must be q, or topic')
+  const page = { limit, ...decodePosition(cursor, ['number', 'number', 'number', 'number']) }
+  const [{ items, next }, actors] = await Promise.all([
+    deps.index.search(q, topic, page),
+    cursor === undefined && topic === undefined ? deps.index.searchAccounts(q, MAX_ACTORS) : [],
+  ])
+  return answerHashedJson(request, {
+    cursor: encodePosition(next),
+    repositories: items.map(indexedRepositoryJson),
+    actors: actors.map(({ did, handle, repositories }) => ({ did, handle: handle ?? undefined, repositories })),
+  })
+}
