@@ -5,6 +5,7 @@ import { benchCost } from './cost.ts'
 import { benchFetch } from './fetch.ts'
 import { benchFuzz } from './fuzz.ts'
 import { benchGrowth } from './growth.ts'
+import { benchIndex } from './index.ts'
 import { benchKills } from './kills.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
@@ -16,6 +17,7 @@ import { benchSwarm } from './swarm.ts'
 const DEFAULT_CLIENTS = 20
 const DEFAULT_REFS = 20_000
 const DEFAULT_KILLS = 50
+const DEFAULT_EVENTS = 100_000
 const DEFAULT_INPUTS = 1_000_000
 const DEFAULT_SEED = 1
 const DEFAULT_AGENTS = 16
@@ -66,6 +68,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     needsRepository: false,
     run: benchMemory,
   },
+  index: {
+    summary: 'a stream of pushes into an index of 100,000 repositories, and searches of it',
+    needsRepository: false,
+    count: { usual: DEFAULT_EVENTS, least: 10_000 },
+    run: benchIndex,
+  },
   swarm: {
     summary: 'agents that commit at once: one branch through the gateway and by compare-and-swap, and own branches',
     needsRepository: false,
@@ -88,7 +96,7 @@ ${Object.entries(BENCHES)
   --repo DIR   the git repository to take the history from (its HEAD's branch and its tags); it is only read
   --rounds N   how often each side is measured, in turn (default and least ${DEFAULT_ROUNDS})
   --clients N  how many clones at once (concurrent; default ${DEFAULT_CLIENTS})
-  --count N    how many refs (refs; default ${DEFAULT_REFS}), or kills (kills; default ${DEFAULT_KILLS})
+  --count N    how many refs (refs; default ${DEFAULT_REFS}), kills (kills; default ${DEFAULT_KILLS}), or events (index; default ${DEFAULT_EVENTS})
   --inputs N   how many inputs (fuzz; default ${DEFAULT_INPUTS})
   --seed N     which inputs (fuzz), or moments (kills; default ${DEFAULT_SEED})
   --agents N   how many agents (swarm, kills; default ${DEFAULT_AGENTS})

@@ -1,0 +1,184 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startAtmosphere } from '../dev/atmosphere.ts'
+import { type Edge, startEdge } from '../dev/edge.ts'
+import { startStreamServer } from './index/stream-server.ts'
+import { EVENTS_PER_PUSH, SyntheticPushes } from './index/synthetic-pushes.ts'
+import { COMMON_WORDS, seedRepositories, syntheticRepositories, word } from './index/synthetic-repositories.ts'
+import { percentile } from './measure.ts'
+import type { Fact, Report, Row } from './report.ts'
+import { cpuOf } from './server-cpu.ts'
+
+/** Repositories that the index has, and of those the ones that are pushed to. */
+const REPOSITORIES = 100_000
+const PUSHED_TO = 2_000
+/** Each repository is pushed to once before anything is counted: what comes after is all alike. */
+const WARM_UP = PUSHED_TO * EVENTS_PER_PUSH
+const TENTHS = 10
+const POLL_MILLISECONDS = 20
+const SEARCHES = 200
+
+interface Sample {
+  readonly applied: number
+  /** Milliseconds. */
+  readonly wall: number
+  readonly cpu: number
+  readonly residentMib: number
+}
+
+/**
+ * A stream of pushes, through the object of its upstream, the Queue and its consumer, into an index of 100,000 repositories;
+ * then searches of that index, by the API.
+ */
+export async function benchIndex({ count }: { count: number }): Promise<Report> {
+  const root = await mkdtemp(join(tmpdir(), 'skein-bench-'))
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.defer(() => rm(root, { recursive: true, force: true }))
+  const atmosphere = await startAtmosphere({ stateDirectory: join(root, 'atmosphere') })
+  cleanup.defer(() => atmosphere.close())
+  const pushes = new SyntheticPushes(PUSHED_TO)
+  const server = await startStreamServer((seq) => pushes.message(seq))
+  cleanup.defer(() => server.close())
+  const edge = await startEdge({
+    port: 0,
+    stateDirectory: join(root, 'edge'),
+    pdsUrl: atmosphere.pdsUrl,
+    plcUrl: atmosphere.plcUrl,
+    vars: { UPSTREAMS: server.url },
+  })
+  cleanup.defer(() => edge.close())
+  await seedRepositories(await edge.database(), REPOSITORIES)
+
+  await applyUpTo(edge, server.release, WARM_UP)
+  const start = await sampleOf(edge)
+  const tenths: Sample[] = []
+  // All of it is there from the start: it is caught up with.
+  server.release(WARM_UP + count)
+  for (let tenth = 1; tenth <= TENTHS; tenth++) {
+    tenths.push(await reached(edge, WARM_UP + Math.floor((count * tenth) / TENTHS)))
+  }
+  const end = tenths.at(-1)!
+  const [first, last] = [spent(start, tenths[0]!), spent(tenths.at(-2)!, end)]
+  const whole = spent(start, end)
+  const rows: Row[] = [
+    {
+      name: `catch-up with ${count} events`,
+      ours: Math.round(count / (whole.wall / 1000)),
+      other: null,
+      unit: 'events/s',
+      reach: '>= 2000',
+    },
+    {
+      name: 'CPU of an event: last tenth against first',
+      ours: last.cpu / last.events,
+      other: first.cpu / first.events,
+      unit: 'ms',
+      reach: '<= 1.1',
+    },
+    {
+      name: 'time of an event: last tenth against first',
+      ours: last.wall / last.events,
+      other: first.wall / first.events,
+      unit: 'ms',
+      reach: null,
+    },
+    {
+      name: 'resident memory: last tenth against first',
+      ours: end.residentMib,
+      other: tenths[0]!.residentMib,
+      unit: 'MiB',
+      reach: '<= 1.1',
+    },
+    ...(await searchRows(edge)),
+  ]
+  return {
+    bench: 'index',
+    other: 'first tenth',
+    rows,
+    facts: {
+      repositories: REPOSITORIES,
+      pushed_to: PUSHED_TO,
+      events: count,
+      ...(await checked(edge, count)),
+      cores: availableParallelism(),
+    },
+  }
+}
+
+async function applyUpTo(edge: Edge, release: (count: number) => void, count: number): Promise<void> {
+  release(count)
+  await reached(edge, count)
+}
+
+/** Once so many events are applied. Poll by poll: the object of the upstream says how far it is. */
+async function reached(edge: Edge, count: number): Promise<Sample> {
+  for (;;) {
+    const sample = await sampleOf(edge)
+    if (sample.applied >= count) return sample
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS))
+  }
+}
+
+async function sampleOf(edge: Edge): Promise<Sample> {
+  const response = await fetch(`${edge.url}/health`)
+  const { upstreams } = (await response.json()) as { upstreams: { cursor: number | null }[] }
+  const pid = await edge.pid()
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return {
+    applied: upstreams[0]?.cursor ?? 0,
+    wall: performance.now(),
+    cpu: await cpuOf(pid),
+    residentMib: Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024),
+  }
+}
+
+function spent(from: Sample, to: Sample): { events: number; wall: number; cpu: number } {
+  return { events: to.applied - from.applied, wall: to.wall - from.wall, cpu: to.cpu - from.cpu }
+}
+
+/** What was to be done was done: a stream that is fast because it loses something would be none. */
+async function checked(edge: Edge, count: number): Promise<Record<string, Fact>> {
+  const db = await edge.database()
+  const dropped = await db.prepare('select count(*) as kinds from dropped_records').first<{ kinds: number }>()
+  const row = await db
+    .prepare('select count(*) as pushes, max(seq) as seq from pushes where pushed_at >= 1795000000000')
+    .first<{ pushes: number; seq: number }>()
+  return {
+    kinds_dropped: dropped?.kinds ?? 0,
+    pushes_shown: row?.pushes ?? 0,
+    newest_seq: row?.seq ?? 0,
+    newest_seq_expected: Math.ceil((WARM_UP + count) / EVENTS_PER_PUSH / PUSHED_TO) + 1,
+  }
+}
+
+async function searchRows(edge: Edge): Promise<Row[]> {
+  const some = [...syntheticRepositories(SEARCHES)]
+  const nth = (i: number) => word(50 + i * 13)
+  const kinds: Record<string, (i: number) => string> = {
+    'a rare word': (i) => word(3000 + i),
+    'a common word': (i) => COMMON_WORDS[i % COMMON_WORDS.length]!,
+    'a prefix of two letters': (i) => nth(i).slice(0, 2),
+    'a prefix of four letters': (i) => nth(i).slice(0, 4),
+    'two common words': (i) => `${COMMON_WORDS[i % 10]} ${COMMON_WORDS[(i + 3) % 10]}`,
+    'a name': (i) => some[i]!.name,
+    'a handle': (i) => some[i]!.handle,
+  }
+  const rows: Row[] = []
+  const all: number[] = []
+  for (const [kind, text] of Object.entries(kinds)) {
+    const times: number[] = []
+    for (let i = 0; i < SEARCHES; i++) {
+      const started = performance.now()
+      const response = await fetch(`${edge.url}/xrpc/dev.skein.repo.search?${new URLSearchParams({ q: text(i) })}`)
+      if (!response.ok) throw new Error(`search answers ${response.status}: ${await response.text()}`)
+      await response.arrayBuffer()
+      times.push(performance.now() - started)
+    }
+    all.push(...times)
+    rows.push({ name: `search for ${kind}, p95`, ours: percentile(times, 95), other: null, unit: 'ms', reach: null })
+  }
+  const p95 = { name: 'searches of all kinds, p95', ours: percentile(all, 95), other: null, unit: 'ms', reach: '<= 15' }
+  const p50 = { name: 'searches of all kinds, p50', ours: percentile(all, 50), other: null, unit: 'ms', reach: null }
+  return [...rows, p50, p95]
+}
