@@ -11,7 +11,25 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const BUNDLE_LIMIT = 64 * 1024 ** 2
 const GZIPPED_LIMIT = 10_000_000
 
-const config = unstable_readConfig({ config: join(ROOT, 'wrangler.toml') })
+/** As wrangler reads it, as far as it is needed: its own types come to nothing here. */
+interface Config {
+  readonly r2_buckets: readonly { readonly binding: string; readonly bucket_name?: string }[]
+  readonly d1_databases: readonly {
+    readonly binding: string
+    readonly database_name?: string
+    readonly database_id?: string
+  }[]
+  readonly queues: {
+    readonly producers?: readonly { readonly binding: string; readonly queue?: string }[]
+    readonly consumers?: readonly { readonly queue: string; readonly dead_letter_queue?: string }[]
+  }
+  readonly durable_objects: { readonly bindings: readonly { readonly name: string; readonly class_name: string }[] }
+  readonly ratelimits: readonly { readonly name: string }[]
+  readonly migrations: readonly { readonly new_sqlite_classes?: readonly string[] }[]
+  readonly triggers: { readonly crons?: readonly string[] }
+}
+
+const config = unstable_readConfig({ config: join(ROOT, 'wrangler.toml') }) as Config
 
 /** The platform's objects that environment.ts asks for: all that is no text. */
 function bindingsOf(source: string): string[] {
