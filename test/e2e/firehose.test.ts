@@ -79,18 +79,19 @@ test('a real PDS is followed, through its pauses and those of the edge', async (
   await edge.restart()
   await create('3lzkoq5qq2s2d')
   await expect.poll(async () => (await status()).counts.events, { timeout: 60_000 }).toBeGreaterThan(0)
-  const firehose = await edge.object<Firehose>('FIREHOSE', PDS)
-  await firehose.applied(Array.from({ length: 100 }, (_, i) => i + 1))
-  await expect
-    .poll(async () => {
-      await firehose.applied(Array.from({ length: 100 }, (_, i) => i + 1))
-      const { pendingBatches, cursor } = await status()
-      return pendingBatches === 0 && (cursor ?? 0) > (before.cursor ?? 0)
-    })
-    .toBe(true)
+  const isAllApplied = async () => {
+    const firehose = await edge.object<Firehose>('FIREHOSE', PDS)
+    await firehose.applied(Array.from({ length: 100 }, (_, i) => i + 1))
+    const s = await status()
+    console.log('DEBUG', Date.now() % 1000000, JSON.stringify(s), JSON.stringify(before.cursor))
+    const { pendingBatches, cursor } = s
+    return pendingBatches === 0 && cursor! > before.cursor!
+  }
+  await expect.poll(isAllApplied, { timeout: 30_000 }).toBe(true)
 })
 
 test('an upstream that refuses says why, and the other one is followed all the same', async () => {
-  await expect.poll(async () => (await status(REFUSING)).lastError?.message).toContain('CursorTooOld the floor is 9000')
+  const message = async () => (await status(REFUSING)).lastError?.message
+  await expect.poll(message, { timeout: 30_000 }).toContain('CursorTooOld the floor is 9000')
   expect((await status()).isConnected).toBe(true)
 })

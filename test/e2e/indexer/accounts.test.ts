@@ -41,7 +41,8 @@ test('a handle that changes leads on: pages, files, and git', async () => {
   const copy = await world.clone(`${edge.url}/alice.test/app`)
   expect(await copy.resolve('HEAD')).toBe(pushed)
   expect((await statusOf('alba.test/app')).text).toContain(`git clone ${edge.url}/alba.test/app`)
-  expect((await fetch(`${edge.url}/alice.test/app/git-upload-pack`, { method: 'POST' })).status).toBe(404)
+  const post = { method: 'POST', headers: { 'content-type': 'application/x-git-upload-pack-request' } }
+  expect((await fetch(`${edge.url}/alice.test/app/git-upload-pack`, post)).status).toBe(404)
   // Whoever gets the handle now is who is meant.
   const other = await atmosphere.createAccount({ handle: 'alice.test', password: 'another-password' })
   await new DirectWriter(world, other).createRepository('theirs')

@@ -95,6 +95,7 @@ describe('the whole stream', () => {
   let batch = 0
 
   beforeAll(async () => {
+    await settled(edge)
     events = await allEvents(world)
     before = await dump()
   })
