@@ -31,7 +31,8 @@ interface Sample {
  * A stream of pushes, through the object of its upstream, the Queue and its consumer, into an index of 100,000 repositories;
  * then searches of that index, by the API.
  */
-export async function benchIndex({ count }: { count: number }): Promise<Report> {
+export async function benchIndex({ count: asked }: { count: number }): Promise<Report> {
+  const count = asked - (asked % EVENTS_PER_PUSH)
   const root = await mkdtemp(join(tmpdir(), 'skein-bench-'))
   await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rm(root, { recursive: true, force: true }))

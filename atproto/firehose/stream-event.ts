@@ -23,8 +23,11 @@ export interface RecordEvent extends EventOrigin {
   readonly value: unknown
   /** Whether the account has signed it, or its own PDS says so. What is not proven is a reason to ask the account. */
   readonly isProven: boolean
-  /** Where in R2 the `bytes` of a pack's record lie that were taken out of `value`: a message of a Queue has no room. */
-  readonly parked?: string
+  /**
+   * Where in R2 the `bytes` of a pack's record lie that were taken out of `value`: a message of a Queue has no room. Null: they
+   * were left out, since of what is not proven the account is asked anyway.
+   */
+  readonly parked?: string | null
 }
 
 /** The account's repository has changed in a way that the event does not spell out: it is to be listed. */

@@ -17,7 +17,7 @@ export interface ParkedPack {
 
 /**
  * Takes the bytes out of a pack's record: a message of a Queue has no room for them. Of a pack that is larger than records may hold
- * nothing is taken: its event is too large, or its record is invalid.
+ * nothing is taken: its event is too large, or its record is invalid. What is not proven is not parked.
  *
  * @returns the event as it is sent, and what is to be parked before
  */
@@ -25,6 +25,7 @@ export function takePack(event: StreamEvent): { event: StreamEvent; pack: Parked
   const bytes = event.kind === 'record' && event.collection === PACK_COLLECTION ? packBytes(event.value) : null
   if (event.kind !== 'record' || bytes === null) return { event, pack: null }
   const { bytes: _, ...rest } = event.value as Record<string, unknown>
+  if (!event.isProven) return { event: { ...event, value: rest, parked: null }, pack: null }
   const key = parkedKey(event)
   return { event: { ...event, value: rest, parked: key }, pack: { key, bytes } }
 }

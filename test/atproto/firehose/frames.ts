@@ -1,6 +1,6 @@
 import { fromUint8Array, writeCarStream } from '@atcute/car'
-import { type Bytes, decode, decodeFirst, encode, fromBytes, toBytes, type toCidLink } from '@atcute/cbor'
-import { toString as cidText } from '@atcute/cid'
+import { type Bytes, decode, decodeFirst, encode, fromBytes, toBytes, toCidLink } from '@atcute/cbor'
+import { toString as cidText, create as createCid } from '@atcute/cid'
 import type { Signers } from '../../../atproto/firehose/signers.ts'
 
 /** A message of `com.atproto.sync.subscribeRepos`, taken apart. */
@@ -35,6 +35,36 @@ export async function writeBlocks(root: unknown, blocks: Blocks): Promise<Bytes>
   const chunks: Uint8Array[] = []
   for await (const chunk of writeCarStream([root as ReturnType<typeof toCidLink>], blocks.values())) chunks.push(chunk)
   return toBytes(new Uint8Array(Buffer.concat(chunks)))
+}
+
+export interface CommitOp {
+  readonly action: string
+  readonly path: string
+  /** The block of the record. */
+  readonly record?: Uint8Array<ArrayBuffer>
+}
+
+/** A message of a commit that nobody has signed. @param change fields in place of its own */
+export async function commitFrame(
+  did: string,
+  rev: string,
+  ops: readonly CommitOp[],
+  change: object = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const blocks: Blocks = new Map()
+  const linked: object[] = []
+  for (const { action, path, record } of ops) {
+    if (record === undefined) {
+      linked.push({ action, path, cid: null })
+      continue
+    }
+    const cid = await createCid(0x71, record)
+    blocks.set(path, { cid: cid.bytes as Uint8Array<ArrayBuffer>, data: record })
+    linked.push({ action, path, cid: toCidLink(cid) })
+  }
+  const commit = toCidLink(await createCid(0x71, encode({})))
+  const body = { repo: did, rev, seq: 7, time: '2026-12-01T00:00:00Z', tooBig: false, commit, ops: linked }
+  return messageOf('#commit', { ...body, blocks: await writeBlocks(commit, blocks), ...change })
 }
 
 /** All messages that an upstream sends until one of which `isLast` is true. */

@@ -1,48 +1,23 @@
-import { encode, toBytes, toCidLink } from '@atcute/cbor'
-import { create as createCid } from '@atcute/cid'
+import { encode, toBytes } from '@atcute/cbor'
 import { describe, expect, it } from 'vitest'
 import { checkCborShape } from '../../../atproto/firehose/cbor-shape.ts'
 import { decodeReposFrame } from '../../../atproto/firehose/repos-frame.ts'
-import { encodeMessage, messageOf, writeBlocks } from './frames.ts'
+import { type CommitOp, commitFrame, encodeMessage, messageOf } from './frames.ts'
 
 const NOW = 1_800_000_000_000
 const DID = 'did:plc:abcdefghijklmnopqrstuvwx'
 const REV = '3lzkoq5qq2s2a'
 
-interface Op {
-  readonly action: string
-  readonly path: string
-  /** The block of the record. */
-  readonly record?: Uint8Array<ArrayBuffer>
-}
-
-/** A commit that nobody has signed. */
-async function commitOf(ops: readonly Op[], change: object = {}): Promise<Uint8Array<ArrayBuffer>> {
-  const blocks = new Map<string, { cid: Uint8Array<ArrayBuffer>; data: Uint8Array<ArrayBuffer> }>()
-  const linked: object[] = []
-  for (const { action, path, record } of ops) {
-    if (record === undefined) {
-      linked.push({ action, path, cid: null })
-      continue
-    }
-    const cid = await createCid(0x71, record)
-    blocks.set(path, { cid: cid.bytes as Uint8Array<ArrayBuffer>, data: record })
-    linked.push({ action, path, cid: toCidLink(cid) })
-  }
-  const commit = toCidLink(await createCid(0x71, encode({})))
-  const body = { repo: DID, rev: REV, seq: 7, time: '2026-12-01T00:00:00Z', tooBig: false, commit, ops: linked }
-  return messageOf('#commit', { ...body, blocks: await writeBlocks(commit, blocks), ...change })
-}
-
+const commitOf = (ops: readonly CommitOp[], change: object = {}) => commitFrame(DID, REV, ops, change)
 const RECORD = encode({ $type: 'dev.skein.repo', name: 'app' })
-const WRITE: Op = { action: 'create', path: `dev.skein.repo/${REV}`, record: RECORD }
+const WRITE: CommitOp = { action: 'create', path: `dev.skein.repo/${REV}`, record: RECORD }
 const SYNC = { kind: 'sync', did: DID, rev: REV, cursor: 7, time: Date.parse('2026-12-01T00:00:00Z') }
 
 describe('a commit', () => {
   it('that writes a record twice has it once, as it is at the end', async () => {
     const again = encode({ $type: 'dev.skein.repo', name: 'again' })
-    const deleted: Op = { action: 'delete', path: WRITE.path }
-    const events = async (ops: readonly Op[]) => {
+    const deleted: CommitOp = { action: 'delete', path: WRITE.path }
+    const events = async (ops: readonly CommitOp[]) => {
       const frame = decodeReposFrame(await commitOf(ops), NOW)
       return frame.kind === 'events' ? frame.events.map((event) => event.kind === 'record' && event.value) : null
     }

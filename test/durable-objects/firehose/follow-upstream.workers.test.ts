@@ -1,7 +1,7 @@
-import { encode } from '@atcute/cbor'
+import { encode, toBytes } from '@atcute/cbor'
 import { describe, expect, it } from 'vitest'
 import { SubscriptionRefusedError } from '../../../durable-objects/firehose/connect.ts'
-import { encodeMessage, messageOf } from '../../atproto/firehose/frames.ts'
+import { commitFrame, encodeMessage, messageOf } from '../../atproto/firehose/frames.ts'
 import { DID, inFirehose, jetstreamRecord, REV, settle, UPSTREAMS } from './in-firehose.ts'
 
 const RELAY = `${UPSTREAMS.relay}?cursor=0`
@@ -95,18 +95,13 @@ describe('following an upstream', () => {
     }))
 
   it('lays the bytes of packs aside before it says that they are there', () =>
-    inFirehose(JETSTREAM, async (firehose) => {
+    inFirehose(RELAY, async (firehose) => {
+      firehose.signers.of = async () => ({ key: null, pds: new URL(RELAY).origin.replace('wss:', 'https:'), readAt: 0 })
       await firehose.tick()
-      const bytes = Buffer.alloc(150_000, 3)
-      const pack = { size: 150_000, bytes: { $bytes: bytes.toString('base64') } }
-      const commit = {
-        rev: REV,
-        operation: 'create',
-        collection: 'dev.skein.pack',
-        rkey: `${REV}:${REV}`,
-        record: pack,
-      }
-      const message = JSON.stringify({ did: DID, time_us: NOW_SECONDS * 1e6, kind: 'commit', commit })
+      const bytes = new Uint8Array(150_000).fill(3)
+      const record = encode({ size: 150_000, bytes: toBytes(bytes) })
+      const commit = await commitFrame(DID, REV, [{ action: 'create', path: `dev.skein.pack/${REV}:${REV}`, record }])
+      const message = commit.buffer
       firehose.parkFault = new Error('R2 is not well')
       firehose.socket.send(message)
       await firehose.pass(300)
@@ -117,10 +112,22 @@ describe('following an upstream', () => {
       firehose.socket.send(message)
       await firehose.pass(200)
       const key = `events/${DID}/${REV}:${REV}/${REV}`
-      expect(firehose.events).toMatchObject([{ value: { size: 150_000 }, parked: key }])
+      expect(firehose.events).toMatchObject([{ value: { size: 150_000 }, parked: key, isProven: true }])
       expect(firehose.events[0]).not.toHaveProperty('value.bytes')
       expect(firehose.parked.map(({ key }) => key)).toEqual([key])
-      expect(bytes.equals(firehose.parked[0]!.bytes)).toBe(true)
+      expect(Buffer.from(bytes).equals(firehose.parked[0]!.bytes)).toBe(true)
+    }))
+
+  it('leaves the bytes of packs out that nobody has signed: the account is asked for them', () =>
+    inFirehose(JETSTREAM, async (firehose) => {
+      await firehose.tick()
+      const record = { size: 3, bytes: { $bytes: 'AQID' } }
+      const commit = { rev: REV, operation: 'create', collection: 'dev.skein.pack', rkey: `${REV}:${REV}`, record }
+      firehose.socket.send(JSON.stringify({ did: DID, time_us: NOW_SECONDS * 1e6, kind: 'commit', commit }))
+      await firehose.pass(200)
+      expect(firehose.events).toMatchObject([{ value: { size: 3 }, parked: null }])
+      expect(firehose.events[0]).not.toHaveProperty('value.bytes')
+      expect(firehose.parked).toEqual([])
     }))
 })
 
