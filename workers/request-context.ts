@@ -18,7 +18,7 @@ import { accountWriterOf } from '../durable-objects/stubs.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
-import { AccountStandings, KeptStandings } from '../storage/index/account-standings.ts'
+import { type AccountStanding, AccountStandings, KeptStandings } from '../storage/index/account-standings.ts'
 import { BlockStore, blockReason } from '../storage/operator/blocks.ts'
 import { MirrorRegister } from '../storage/operator/mirror-register.ts'
 import { HttpError } from './http/http-error.ts'
@@ -135,8 +135,7 @@ export class RequestContext {
       return await this.#identities.resolve(actor)
     } catch (error) {
       if (error instanceof InvalidActorError || error instanceof IdentityNotFoundError) {
-        const to = await this.#standings.formerly(actor.toLowerCase())
-        if (to !== null) throw new ActorMovedError(actor, to)
+        await this.#leadOn(actor)
         throw new HttpError(404, 'ActorNotFound', `account not found: ${error.message}`)
       }
       if (error instanceof IdentityUnavailableError) {
@@ -146,11 +145,23 @@ export class RequestContext {
     }
   }
 
+  /** @param actor one that leads to nobody. @throws {@link ActorMovedError}, and as `#requireActive` */
+  async #leadOn(actor: string): Promise<void> {
+    const handle = actor.toLowerCase()
+    const account = await this.#standings.byHandle(handle)
+    if (account === null) return
+    this.#refuseInactive(account.did, account)
+    if (account.handle !== handle) throw new ActorMovedError(actor, account.handle ?? account.did)
+  }
+
   /** What the network has said of the account holds here too. @throws {@link HttpError} 403, 410 */
   async #requireActive(did: string): Promise<void> {
     const standing = await this.#standings.of(did)
-    if (standing === null || standing.status === 'active') return
-    const { status, statusAt } = standing
+    if (standing !== null) this.#refuseInactive(did, standing)
+  }
+
+  #refuseInactive(did: string, { status, statusAt }: AccountStanding): void {
+    if (status === 'active') return
     // That it is back may not have been heard.
     if (Date.now() - statusAt > STATUS_RECHECK) this.waitUntil(wantAccount(this.environment, did, `${status} before`))
     const [code, why] = STATUS_WORDS[status] ?? ['AccountInactive', 'is not active']

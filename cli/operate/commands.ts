@@ -29,6 +29,21 @@ interface BlockJson {
   readonly createdAt: string
 }
 
+interface DeadLetterJson {
+  readonly id: number
+  /** JSON of the message. */
+  readonly payload: string
+  readonly error: string
+  readonly diedAt: string
+}
+
+interface ReconcileListJson {
+  readonly source: string
+  readonly accounts: number
+  readonly startedAt: string
+  readonly finishedAt?: string
+}
+
 const PREFIX = 'dev.skein.operator.'
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -66,6 +81,49 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       return list.length === 0 ? ['nothing is blocked'] : list.map(showBlock)
     },
   },
+  reconcile: {
+    synopsis: '[DID …] [--relay]',
+    about: 'list accounts anew: these, or all that the index (or the relay) knows',
+    async run(edge, { positionals, options }) {
+      const all = { source: options.relay === true ? 'relay' : 'known' }
+      return edge.procedure(`${PREFIX}reconcile`, positionals.length > 0 ? { accounts: positionals } : all)
+    },
+    show: showReconcile,
+  },
+  reconciling: {
+    synopsis: '',
+    about: 'say how far that has come',
+    async run(edge, given) {
+      none(given)
+      return edge.query(`${PREFIX}getReconcile`, {})
+    },
+    show: showReconcile,
+  },
+  'dead-letters': {
+    synopsis: '',
+    about: 'list events that could not be applied to the index',
+    async run(edge, given) {
+      none(given)
+      return { deadLetters: await allPages(edge, `${PREFIX}listDeadLetters`, 'deadLetters', 100) }
+    },
+    show({ deadLetters }) {
+      const list = deadLetters as readonly DeadLetterJson[]
+      if (list.length === 0) return ['there are none']
+      return list.map(({ id, diedAt, error, payload }) => `${id}  ${diedAt}  ${error}  ${payload.slice(0, 200)}`)
+    },
+  },
+  replay: {
+    synopsis: 'ID …',
+    about: 'have dead letters applied once more',
+    async run(edge, { positionals }) {
+      const ids = positionals.map(Number)
+      if (ids.length === 0 || ids.some((id) => !Number.isSafeInteger(id))) throw new UsageError('which dead letters?')
+      return edge.procedure(`${PREFIX}replayDeadLetters`, { ids })
+    },
+    show({ outcomes }) {
+      return (outcomes as readonly { id: number; outcome: string }[]).map(({ id, outcome }) => `${id}  ${outcome}`)
+    },
+  },
   status: {
     synopsis: '',
     about: 'say how the edge is, in numbers',
@@ -86,6 +144,14 @@ async function allPages(edge: Edge, nsid: string, field: string, limit: number):
     cursor = page.cursor
     if (cursor === undefined) return all
   }
+}
+
+function showReconcile({ lists, accountsWanted }: Record<string, unknown>): readonly string[] {
+  const lines = (lists as readonly ReconcileListJson[]).map(
+    ({ source, accounts, startedAt, finishedAt }) =>
+      `${source}: ${accounts} accounts, since ${startedAt}, ${finishedAt === undefined ? 'goes on' : `done ${finishedAt}`}`,
+  )
+  return [...lines, `${accountsWanted} accounts are still to be listed`]
 }
 
 function showBlock({ subject, reason, createdAt }: BlockJson): string {

@@ -54,6 +54,7 @@ function readArguments(args: readonly string[]) {
         help: { type: 'boolean', short: 'h' },
         reason: { type: 'string' },
         'keep-bytes': { type: 'boolean' },
+        relay: { type: 'boolean' },
       },
     })
   } catch (error) {

@@ -1,4 +1,4 @@
-import { desc, eq, sql } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { accounts, formerHandles } from './tables.ts'
@@ -59,16 +59,25 @@ export class AccountStandings {
     return row ?? null
   }
 
-  /** How the account is called now that had a handle last; its DID, where it has no handle; null: nobody had it. */
-  async formerly(handle: string): Promise<string | null> {
-    const row = await this.#db
-      .select({ did: accounts.did, handle: accounts.handle })
-      .from(formerHandles)
-      .innerJoin(accounts, eq(accounts.did, formerHandles.did))
-      .where(sql`${formerHandles.handle} = ${handle} and ${accounts.status} <> 'deleted'`)
-      .orderBy(desc(formerHandles.until))
-      .limit(1)
-      .get()
-    return row === undefined ? null : (row.handle ?? row.did)
+  /**
+   * The account that a handle leads to no more: the one that has it as far as the index knows, as a host does not know
+   * handles of accounts that are not active, or else the one that had it last. Null: there is none.
+   */
+  async byHandle(
+    handle: string,
+  ): Promise<(AccountStanding & { readonly did: string; readonly handle: string | null }) | null> {
+    const { did, status, statusAt } = accounts
+    const columns = { did, handle: accounts.handle, status, statusAt }
+    const [[present], [former]] = await this.#db.batch([
+      this.#db.select(columns).from(accounts).where(eq(accounts.handle, handle)).limit(1),
+      this.#db
+        .select(columns)
+        .from(formerHandles)
+        .innerJoin(accounts, eq(did, formerHandles.did))
+        .where(eq(formerHandles.handle, handle))
+        .orderBy(desc(formerHandles.until))
+        .limit(1),
+    ])
+    return present ?? former ?? null
   }
 }

@@ -69,7 +69,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     stateDirectory: join(root, 'edge'),
     pdsUrl,
     plcUrl,
-    vars: { ...(options.isFollowing ? { UPSTREAMS: atmosphere.streamUrl(0) } : {}), ...options.vars },
+    vars: {
+      ...(options.isFollowing ? { UPSTREAMS: atmosphere.streamUrl(0), RELAY_URL: pdsUrl } : {}),
+      ...options.vars,
+    },
   })
   starting.defer(() => edge.close())
   const alice = await atmosphere.createAccount({ handle: 'alice.test', password: 'alice-password' })

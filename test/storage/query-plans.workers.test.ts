@@ -137,7 +137,7 @@ async function callAll(): Promise<void> {
   await findMirrored(db, [{ did: DID, rkey: 'a' }])
   await Promise.all([knownAccounts(db, '', 2), isKnownAccount(db, DID)])
   const standings = new AccountStandings(db)
-  await Promise.all([standings.of(DID), standings.formerly('old.test')])
+  await Promise.all([standings.of(DID), standings.byHandle('old.test')])
   await reconciles.start('x', NOW)
   await Promise.all([
     reconciles.advance({ source: 'x', cursor: null, startedAt: NOW }, 1, null, NOW),

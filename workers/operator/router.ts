@@ -8,8 +8,10 @@ import { privateJson } from '../xrpc/json-answer.ts'
 import { checkInput, readParams } from '../xrpc/params.ts'
 import { authenticateOperator } from './authenticate-operator.ts'
 import { block, unblock } from './block.ts'
+import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
 import { getStatus } from './get-status.ts'
 import { listBlocks } from './list-blocks.ts'
+import { getReconcile, reconcile } from './reconcile.ts'
 
 /** Answers a method's output, as its lexicon has it. What it is given has been checked by the lexicon. */
 type Handler<P> = (context: RequestContext, given: P) => Promise<object>
@@ -33,6 +35,10 @@ const METHODS = new Map<string, Method>([
   ['dev.skein.operator.block', procedure(block)],
   ['dev.skein.operator.unblock', procedure(unblock)],
   ['dev.skein.operator.listBlocks', query(listBlocks)],
+  ['dev.skein.operator.listDeadLetters', query(listDeadLetters)],
+  ['dev.skein.operator.replayDeadLetters', procedure(replayDeadLetters)],
+  ['dev.skein.operator.reconcile', procedure(reconcile)],
+  ['dev.skein.operator.getReconcile', query(getReconcile)],
   ['dev.skein.operator.getStatus', query(getStatus)],
 ])
 

@@ -18,8 +18,12 @@ import listCommits from '../../lexicons/dev/skein/git/listCommits.json' with { t
 import listRefs from '../../lexicons/dev/skein/git/listRefs.json' with { type: 'json' }
 import operatorBlock from '../../lexicons/dev/skein/operator/block.json' with { type: 'json' }
 import operatorDefs from '../../lexicons/dev/skein/operator/defs.json' with { type: 'json' }
+import getReconcile from '../../lexicons/dev/skein/operator/getReconcile.json' with { type: 'json' }
 import operatorStatus from '../../lexicons/dev/skein/operator/getStatus.json' with { type: 'json' }
 import listBlocks from '../../lexicons/dev/skein/operator/listBlocks.json' with { type: 'json' }
+import listDeadLetters from '../../lexicons/dev/skein/operator/listDeadLetters.json' with { type: 'json' }
+import reconcile from '../../lexicons/dev/skein/operator/reconcile.json' with { type: 'json' }
+import replayDeadLetters from '../../lexicons/dev/skein/operator/replayDeadLetters.json' with { type: 'json' }
 import unblock from '../../lexicons/dev/skein/operator/unblock.json' with { type: 'json' }
 import create from '../../lexicons/dev/skein/repo/create.json' with { type: 'json' }
 import repoDefs from '../../lexicons/dev/skein/repo/defs.json' with { type: 'json' }
@@ -40,6 +44,7 @@ export const lexicons = new Lexicons(
     ...[gatewayDefs, gatewayCommit, getLanding, createBranch, deleteBranch, mergePreview, merge],
     ...[tokenDefs, createToken, listTokens, revokeToken],
     ...[operatorDefs, operatorBlock, unblock, listBlocks, operatorStatus],
+    ...[listDeadLetters, replayDeadLetters, reconcile, getReconcile],
     // Lexicons fills in its documents, and imported JSON is shared.
   ].map((document) => structuredClone(document) as LexiconDoc),
 )

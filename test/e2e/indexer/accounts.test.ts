@@ -41,9 +41,11 @@ test('a handle that changes leads on: pages, files, and git', async () => {
   const copy = await world.clone(`${edge.url}/alice.test/app`)
   expect(await copy.resolve('HEAD')).toBe(pushed)
   expect((await statusOf('alba.test/app')).text).toContain(`git clone ${edge.url}/alba.test/app`)
-  expect((await fetch(`${edge.url}/alice.test/app/git-upload-pack`, { method: 'POST' })).status).toBe(404)
+  const post = { method: 'POST', headers: { 'content-type': 'application/x-git-upload-pack-request' } }
+  expect((await fetch(`${edge.url}/alice.test/app/git-upload-pack`, post)).status).toBe(404)
   // Whoever gets the handle now is who is meant.
-  const other = await atmosphere.createAccount({ handle: 'alice.test', password: 'another-password' })
+  const other = await atmosphere.createAccount({ handle: 'elsa.test', password: 'elsa-password' })
+  await call(other, 'com.atproto.identity.updateHandle', { handle: 'alice.test' })
   await new DirectWriter(world, other).createRepository('theirs')
   await vi.waitFor(async () => expect((await statusOf('alice.test')).text).toContain('theirs'), LATE)
 })

@@ -46,14 +46,14 @@ export class DirectWriter {
   }
 
   /**
-   * Pushes what a ref has in the working copy to the same name. The pack is thin where the ref was pushed before.
+   * Pushes what HEAD is in the working copy to a ref. The pack is thin where the ref was pushed before.
    *
    * @param isBlob whether the pack's bytes are a blob, and not in its record
    * @returns the commit
    */
   async push(repo: string, work: WorkingCopy, name = 'refs/heads/main', isBlob = false): Promise<string> {
     const known = this.#seqs.get(`${repo} ${name}`) ?? { seq: 0, target: null }
-    const target = await work.resolve(name === 'refs/heads/main' ? 'HEAD' : name)
+    const target = await work.resolve('HEAD')
     const revisions = known.target === null ? `${target}\n` : `${target}\n^${known.target}\n`
     const packing = ['pack-objects', '--revs', '--thin', '--delta-base-offset', '--stdout', '--quiet']
     const bytes = (await work.tryWith({ input: revisions }, ...packing)).output

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { IdentityNotFoundError, IdentityUnavailableError } from '../../../atproto/identity/identity.ts'
+import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
+import type { AccountSnapshot, AccountWant } from '../../../storage/index/index-types.ts'
+import type { WorkMessage } from '../../../storage/index/messages.ts'
+import type { Reconcile } from '../../../storage/index/reconciles.ts'
+import { type ReconcileAccountDeps, reconcileAccount } from '../../../workers/indexer/reconcile-account.ts'
+import { type ReconcileAllDeps, startReconcile, stepReconcile } from '../../../workers/indexer/reconcile-all.ts'
+import { MemoryPds } from '../../atproto/memory-pds.ts'
+
+const DID = 'did:plc:abcdefghijklmnopqrstuvwx'
+const NOW = 1_796_000_000_000
+const REV = '3lzkosecbps2a'
+
+class World {
+  readonly pds = new MemoryPds()
+  want: AccountWant | null = { did: DID, reason: 'test', wantedAt: 1, tries: 0, dueAt: 0 }
+  status: { isActive: boolean; status: string | null; rev: string | null } | null = {
+    isActive: true,
+    status: null,
+    rev: REV,
+  }
+  fault: unknown = null
+  isKnown = true
+  readonly snapshots: AccountSnapshot[] = []
+  readonly done: string[] = []
+  wantedMeanwhile = 0
+
+  get deps(): ReconcileAccountDeps {
+    return {
+      index: {
+        replaceAccount: async (snapshot) => {
+          this.snapshots.push(snapshot)
+          if (this.wantedMeanwhile-- > 0) this.want = { ...this.want!, wantedAt: this.want!.wantedAt + 1 }
+          return []
+        },
+        putAccount: async () => undefined,
+        forgetAccount: async () => void this.done.push('forgotten'),
+      },
+      wants: {
+        begin: async (_, now, until) => {
+          if (this.want === null || this.want.dueAt > now) return null
+          this.want = { ...this.want, tries: this.want.tries + 1, dueAt: until }
+          return this.want
+        },
+        done: async (_, wantedAt) => {
+          if (this.want?.wantedAt !== wantedAt) return false
+          this.want = null
+          return true
+        },
+        putOff: async (_, dueAt, reason) => {
+          if (this.want !== null) this.want = { ...this.want, dueAt, reason }
+        },
+      },
+      resolve: async (did) => {
+        if (this.fault !== null) throw this.fault
+        return { did, handle: 'alice.test', pds: 'https://pds.test' }
+      },
+      client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
+      collections: ['dev.skein.repo', 'dev.skein.pack'],
+      isKnown: async () => this.isKnown,
+      dropMirrors: async () => void this.done.push('mirrors dropped'),
+      now: () => NOW,
+      random: () => 0,
+      log: (event) => void this.done.push(event),
+      logRoutine: () => undefined,
+    }
+  }
+}
+
+describe('an account that is wanted', () => {
+  it('is listed, without the bytes of its packs, by a rev of before', async () => {
+    const world = new World()
+    world.pds.put('dev.skein.repo', 'a', { name: 'app' })
+    world.pds.put('dev.skein.pack', 'b', { bytes: { $bytes: 'AAAA' }, size: 3 })
+    await reconcileAccount(world.deps, DID)
+    expect(world.snapshots).toEqual([
+      {
+        did: DID,
+        handle: 'alice.test',
+        pds: 'https://pds.test',
+        isActive: true,
+        status: null,
+        rev: REV,
+        listedAt: NOW,
+        records: [
+          { collection: 'dev.skein.repo', rkey: 'a', value: { name: 'app' } },
+          { collection: 'dev.skein.pack', rkey: 'b', value: { bytes: { $bytes: '' }, size: 3 } },
+        ],
+      },
+    ])
+    expect(world.want).toBe(null)
+  })
+
+  it('is not listed while somebody else does it, or before it is due', async () => {
+    const world = new World()
+    world.want = { ...world.want!, dueAt: NOW + 1 }
+    await reconcileAccount(world.deps, DID)
+    expect([world.snapshots, world.want.tries]).toEqual([[], 0])
+  })
+
+  it('is listed again where it was wanted meanwhile, but not for ever', async () => {
+    const world = new World()
+    world.wantedMeanwhile = 1
+    await reconcileAccount(world.deps, DID)
+    expect([world.snapshots.length, world.want]).toEqual([2, null])
+    const busy = new World()
+    busy.wantedMeanwhile = 100
+    await reconcileAccount(busy.deps, DID)
+    expect([busy.snapshots.length, busy.want!.dueAt]).toEqual([3, NOW])
+  })
+
+  it.each([
+    ['its host does not answer', new PdsUnreachableError('pds.test', 'cannot be reached'), 30_000],
+    ['its host asks for a pause', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 300), 300_000],
+    ['it cannot be looked up now', new IdentityUnavailableError(DID, 'plc.test', 'answered 500'), 30_000],
+    ['something breaks here', new TypeError('x is not a function'), 30_000],
+  ])('is put off where %s', async (_, fault, pause) => {
+    const world = new World()
+    world.fault = fault
+    await reconcileAccount(world.deps, DID)
+    expect(world.want).toMatchObject({ dueAt: NOW + pause, reason: String(fault), tries: 1 })
+    expect(world.done).toEqual(['account-put-off'])
+    world.want = { ...world.want!, dueAt: 0, tries: 4 }
+    await reconcileAccount(world.deps, DID)
+    expect(world.want.dueAt).toBe(NOW + Math.max(pause, 30_000 * 16))
+  })
+
+  it('is forgotten where it is gone, with its mirrors', async () => {
+    const worlds = [new World(), new World(), new World()]
+    worlds[0]!.status = null
+    worlds[1]!.status = { isActive: false, status: 'deleted', rev: null }
+    worlds[2]!.fault = new IdentityNotFoundError(DID, 'it was given up')
+    for (const world of worlds) {
+      await reconcileAccount(world.deps, DID)
+      expect([world.done, world.snapshots]).toEqual([['forgotten', 'mirrors dropped'], []])
+    }
+  })
+
+  it('is noted as not active without being listed, and not at all if nobody knows it and it has nothing', async () => {
+    const world = new World()
+    world.status = { isActive: false, status: 'takendown', rev: null }
+    await reconcileAccount(world.deps, DID)
+    expect(world.snapshots).toMatchObject([{ isActive: false, status: 'takendown', records: [] }])
+    const stranger = new World()
+    stranger.isKnown = false
+    await reconcileAccount(stranger.deps, DID)
+    expect([stranger.snapshots, stranger.want]).toEqual([[], null])
+  })
+})
+
+describe('a list of all accounts', () => {
+  function lists(hasCollections: boolean) {
+    const hints: WorkMessage[] = []
+    const wanted: string[] = []
+    const asked: string[] = []
+    let row: Reconcile | null = null
+    let time = NOW
+    const deps: ReconcileAllDeps = {
+      reconciles: {
+        start: async (source, now) => {
+          row = { source, cursor: null, accounts: 0, startedAt: now, finishedAt: null }
+        },
+        advance: async (from, accounts, cursor, now) => {
+          if (row?.cursor !== from.cursor || row.startedAt !== from.startedAt) return false
+          row = { ...row, cursor, accounts: row.accounts + accounts, finishedAt: cursor === null ? now : null }
+          return true
+        },
+        find: async () => row,
+        list: async () => (row === null ? [] : [row]),
+      },
+      wants: { want: async (dids) => void wanted.push(...dids), count: async () => wanted.length },
+      knownAccounts: async (after) => (after === '' ? ['did:plc:known'] : []),
+      listAccounts: async (_, collection, cursor) => {
+        asked.push(`${collection ?? 'all'} ${cursor ?? ''}`.trim())
+        if (collection !== null && !hasCollections)
+          throw new PdsError('pds.test', 501, 'MethodNotImplemented', '', null)
+        const page = Number(cursor ?? 0)
+        return { dids: [`did:plc:${page}`], cursor: page < 24 ? String(page + 1) : null }
+      },
+      hint: async (messages) => void hints.push(...messages),
+      now: () => time++,
+      log: () => undefined,
+      logRoutine: () => undefined,
+    }
+    return { deps, hints, wanted, asked, row: () => row }
+  }
+
+  it.each([true, false])(
+    'is read in steps, each of which goes on where the one before was (%s)',
+    async (hasCollections) => {
+      const { deps, hints, wanted, asked, row } = lists(hasCollections)
+      await startReconcile(deps, { relay: 'https://relay.test' })
+      for (let steps = 0; row()!.finishedAt === null; steps++) {
+        expect(steps).toBeLessThan(3)
+        await stepReconcile(deps, 'https://relay.test')
+      }
+      expect(wanted).toEqual(Array.from({ length: 25 }, (_, n) => `did:plc:${n}`))
+      expect(row()).toMatchObject({ accounts: 25 })
+      expect(hints.filter(({ kind }) => kind === 'reconcile')).toHaveLength(3)
+      expect(asked).toHaveLength(hasCollections ? 25 : 26)
+    },
+  )
+
+  it('is not read twice where two read it at once', async () => {
+    const { deps, row, hints } = lists(true)
+    await startReconcile(deps, { relay: 'https://relay.test' })
+    await Promise.all([stepReconcile(deps, 'https://relay.test'), stepReconcile(deps, 'https://relay.test')])
+    await stepReconcile(deps, 'https://relay.test')
+    await stepReconcile(deps, 'https://relay.test')
+    expect(row()).toMatchObject({ accounts: 25 })
+    expect(hints.filter(({ kind }) => kind === 'account')).toHaveLength(25)
+  })
+
+  it('is what the index knows, or what the operator names', async () => {
+    const { deps, wanted, row } = lists(true)
+    await startReconcile(deps, { known: true })
+    await stepReconcile(deps, 'known')
+    expect([wanted, row()!.finishedAt !== null]).toEqual([['did:plc:known'], true])
+    await startReconcile(deps, { dids: [DID, DID] })
+    expect(wanted).toEqual(['did:plc:known', DID])
+  })
+})
