@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { benchClone } from './clone.ts'
 import { benchConcurrent } from './concurrent.ts'
+import { benchCost } from './cost.ts'
 import { benchFetch } from './fetch.ts'
 import { benchFuzz } from './fuzz.ts'
 import { benchGrowth } from './growth.ts'
@@ -58,6 +59,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     run: benchGrowth,
   },
   concurrent: { summary: 'many clones at once, and ten pushes to ten branches at once', run: benchConcurrent },
+  cost: { summary: 'what a clone, a push and a commit cost at Cloudflare, counted and priced', run: benchCost },
   fuzz: { summary: 'nearly right packs, objects and requests by the million', needsRepository: false, run: benchFuzz },
   memory: {
     summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',

@@ -30,12 +30,14 @@ export interface Stage {
 
 export interface StageOptions {
   readonly beside?: WorkerBeside
+  /** Another module in place of workers/index.ts, from the repository's folder. */
+  readonly entry?: string
   /** How far away the PDS is, in milliseconds; default 0. */
   readonly roundTripMilliseconds?: number
 }
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const { beside, roundTripMilliseconds = 0 } = options
+  const { beside, entry, roundTripMilliseconds = 0 } = options
   await using opening = new AsyncDisposableStack()
   const root = await mkdtemp(join(tmpdir(), 'skein-bench-'))
   opening.defer(() => rm(root, { recursive: true, force: true }))
@@ -53,6 +55,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     pdsUrl,
     plcUrl,
     ...(beside === undefined ? {} : { beside }),
+    ...(entry === undefined ? {} : { entry }),
   })
   opening.defer(() => edge.close())
   const backend = await startHttpBackend(backendRoot, git.environment)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { bundleWorker, type WorkerBundle } from './worker-bundle.ts'
 
@@ -55,6 +55,8 @@ export interface EdgeOptions {
   readonly plcUrl: string
   /** Further variables of durable-objects/environment.ts, over those that this file sets. */
   readonly vars?: Readonly<Record<string, string>>
+  /** Another module in place of workers/index.ts, from the repository's folder. Default that. */
+  readonly entry?: string
   /** Another Worker in the same runtime, for benches that need something to compare with. Default none. */
   readonly beside?: WorkerBeside
   /** Called for every line that the Worker logs, and for a crash of workerd. Default: nothing is printed. */
@@ -78,7 +80,7 @@ const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
 /** @throws Miniflare's own error, with `code` 'ERR_ADDRESS_IN_USE' where the port is taken */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
-  const bundle = await bundleWorker()
+  const bundle = await bundleWorker(options.entry)
   const logs: EdgeLog[] = []
   const onLog = (log: EdgeLog) => {
     logs.push(log)
@@ -148,13 +150,14 @@ async function startMiniflare(
     const type = moduleType(name)
     return type === null ? [] : [{ type, path: join(directory, name) }]
   })
+  const entry = join(directory, `${basename(options.entry ?? 'index.ts', '.ts')}.js`)
   const main = {
     ...workerOptions,
     // The path and the name are those of `wrangler dev --persist-to`, so that its tools can look into the state.
     name: 'skein',
     modulesRoot: directory,
     // The entry has to come first.
-    modules: modules.sort((a, b) => Number(b.path.endsWith('/index.js')) - Number(a.path.endsWith('/index.js'))),
+    modules: modules.sort((a, b) => Number(b.path === entry) - Number(a.path === entry)),
     bindings: {
       ...(workerOptions.bindings as Record<string, Json> | undefined),
       EDGE_DID: LOCAL_EDGE_DID,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Unstable_MiniflareWorkerOptions } from 'wrangler'
 
@@ -35,17 +35,19 @@ const SOURCES = [
 /**
  * Bundles workers/index.ts as `wrangler deploy` would, once for each state of the sources: test files, benches and
  * restarts share it.
+ *
+ * @param entry another module in its place, for a bench that counts what the Worker does; from the repository's folder
  */
-export async function bundleWorker(): Promise<WorkerBundle> {
-  const directory = join(CACHE, await hashSources())
-  if (!existsSync(directory)) await build(directory)
+export async function bundleWorker(entry: string | null = null): Promise<WorkerBundle> {
+  const directory = join(CACHE, await hashSources(entry))
+  if (!existsSync(directory)) await build(directory, entry)
   const options = JSON.parse(await readFile(join(directory, 'options.json'), 'utf8')) as WorkerOptions
   return { directory, options }
 }
 
-async function hashSources(): Promise<string> {
-  const hash = createHash('sha256')
-  for (const source of SOURCES) {
+async function hashSources(entry: string | null): Promise<string> {
+  const hash = createHash('sha256').update(`${entry}\0`)
+  for (const source of entry === null ? SOURCES : [...SOURCES, dirname(entry)]) {
     const path = join(ROOT, source)
     if (!existsSync(path)) continue
     const entries = source.includes('.') ? [] : await readdir(path, { recursive: true, withFileTypes: true })
@@ -58,12 +60,12 @@ async function hashSources(): Promise<string> {
   return hash.digest('hex').slice(0, 20)
 }
 
-async function build(directory: string): Promise<void> {
+async function build(directory: string, entry: string | null): Promise<void> {
   await mkdir(CACHE, { recursive: true })
   // Built aside and renamed, so that a reader never meets half a bundle. Two builders of the same state write the same.
   const aside = await mkdtemp(join(CACHE, 'building-'))
   try {
-    await runWrangler(['deploy', '--dry-run', '--outdir', aside])
+    await runWrangler(['deploy', ...(entry === null ? [] : [entry]), '--dry-run', '--outdir', aside])
     await writeFile(join(aside, 'options.json'), JSON.stringify(await readWorkerOptions()))
     await rename(aside, directory)
   } catch (error) {

@@ -13,7 +13,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   workers: ['git', 'atproto', 'storage', 'durable-objects'],
   cli: ['git', 'atproto'],
   dev: ['git', 'atproto', 'storage', 'durable-objects'],
-  bench: ['git', 'atproto', 'storage', 'durable-objects', 'dev'],
+  // The Worker as a whole, with a meter around it.
+  bench: ['git', 'atproto', 'storage', 'durable-objects', 'workers', 'dev'],
 }
 
 /** Inside git/, a folder imports what stands on its own line or above it. */

@@ -1,0 +1,35 @@
+/** What Cloudflare bills, of what the edge has done. The meter counts it, see metered-worker.ts. */
+export interface Usage {
+  /** Requests that came to the Worker. */
+  requests: number
+  /** Calls of Durable Objects, and their alarms. */
+  objectRequests: number
+  /** How long those took, added up: an object that answers several at once is billed for less. Milliseconds. */
+  objectMilliseconds: number
+  objectRowsRead: number
+  objectRowsWritten: number
+  /** R2: writes, parts of uploads, listings. Deleting costs nothing. */
+  classA: number
+  /** R2: reads. */
+  classB: number
+  databaseRowsRead: number
+  databaseRowsWritten: number
+  /** Messages sent to Queues. */
+  messages: number
+}
+
+export const NO_USAGE: Usage = {
+  requests: 0,
+  objectRequests: 0,
+  objectMilliseconds: 0,
+  objectRowsRead: 0,
+  objectRowsWritten: 0,
+  classA: 0,
+  classB: 0,
+  databaseRowsRead: 0,
+  databaseRowsWritten: 0,
+  messages: 0,
+}
+
+/** Where the metered Worker answers with its {@link Usage} so far. */
+export const USAGE_PATH = '/.usage'
