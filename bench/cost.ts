@@ -20,6 +20,9 @@ const ROUNDS_OF_AGENTS = 4
 /** Objects do their chores a second after they were needed: nothing has changed for so long when they are through. */
 const QUIET_MILLISECONDS = 2_500
 const MAIN = 'refs/heads/main'
+const METERED = { entry: 'bench/cost/metered-worker.ts', roundTripMilliseconds: ROUND_TRIP }
+const MINUTE = 60_000
+const MINUTES_A_MONTH = 30 * 24 * 60
 
 interface Scenario {
   readonly name: string
@@ -34,7 +37,8 @@ interface Scenario {
  * are also a local R2 and D1: it is too much, not too little.
  */
 export async function benchCost({ repository }: { repository: string }): Promise<Report> {
-  await using stage = await openStage({ entry: 'bench/cost/metered-worker.ts', roundTripMilliseconds: ROUND_TRIP })
+  const following = await measureFollowing()
+  await using stage = await openStage(METERED)
   const { git, edge, alice } = stage
   const source = await copySource(stage, repository)
   const target = stage.path('clone')
@@ -107,6 +111,9 @@ export async function benchCost({ repository }: { repository: string }): Promise
     other: 'nothing',
     rows: [
       ...rows,
+      ...toRows('push of one commit, and the same heard of and indexed', following.push),
+      ...toRows('a minute of following, in which nothing happens', following.minute),
+      row('a month of following, the object awake not counted', '$', priceOf(following.minute) * MINUTES_A_MONTH),
       row('1,000 mirrors like this one, a month', '$', (1_000 * bytes * STORAGE.r2) / 1e9),
       row('an object that is awake all month', '$', month.price),
     ],
@@ -120,6 +127,21 @@ export async function benchCost({ repository }: { repository: string }): Promise
       ...(await circumstances(stage)),
     } satisfies Record<string, Fact>,
   }
+}
+
+/** An edge that follows its PDS. What pushes cost more than without are the events and the index. */
+async function measureFollowing(): Promise<{ push: Measured; minute: Measured }> {
+  await using stage = await openStage({ ...METERED, isFollowing: true })
+  const small = new SmallPushes(stage.edge.url, stage.alice, 'followed')
+  await small.push()
+  await small.push()
+  await whenQuiet(stage)
+  const push = await measure(stage, WRITES, async () => {
+    for (let n = 0; n < WRITES; n++) await small.push()
+  })
+  // The cron of a minute, and the heartbeats of the object.
+  const minute = await measure(stage, 1, () => setTimeout(MINUTE))
+  return { push, minute }
 }
 
 /** @returns what one of so many has taken, on average */
@@ -171,13 +193,17 @@ const UNITS: Readonly<Record<keyof Measured, readonly [string, string]>> = {
 function toRows(name: string, measured: Measured): Row[] {
   const counts = (Object.keys(UNITS) as (keyof Measured)[]).filter((key) => measured[key] > 0)
   const parts = costs(measured).filter(({ price }) => price > 0)
-  const total = parts.reduce((sum, { price }) => sum + price, 0)
   return [
     ...counts.map((key) => row(`${name}: ${UNITS[key][0]}`, UNITS[key][1], measured[key])),
     // A millionth of a dollar for one is a thousandth for 1,000.
     ...parts.map((part) => row(`${name}: price of ${part.name}`, 'm$', part.price * 1e6)),
-    row(`${name}: price`, 'm$', total * 1e6),
+    row(`${name}: price`, 'm$', priceOf(measured) * 1e6),
   ]
+}
+
+/** US dollars, of one. */
+function priceOf(measured: Measured): number {
+  return costs(measured).reduce((sum, { price }) => sum + price, 0)
 }
 
 function row(name: string, unit: string, ours: number): Row {

@@ -32,12 +32,14 @@ export interface StageOptions {
   readonly beside?: WorkerBeside
   /** Another module in place of workers/index.ts, from the repository's folder. */
   readonly entry?: string
+  /** Whether the edge follows the PDS. Default false. */
+  readonly isFollowing?: boolean
   /** How far away the PDS is, in milliseconds; default 0. */
   readonly roundTripMilliseconds?: number
 }
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
-  const { beside, entry, roundTripMilliseconds = 0 } = options
+  const { beside, entry, isFollowing = false, roundTripMilliseconds = 0 } = options
   await using opening = new AsyncDisposableStack()
   const root = await mkdtemp(join(tmpdir(), 'skein-bench-'))
   opening.defer(() => rm(root, { recursive: true, force: true }))
@@ -56,6 +58,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     plcUrl,
     ...(beside === undefined ? {} : { beside }),
     ...(entry === undefined ? {} : { entry }),
+    ...(isFollowing ? { vars: { UPSTREAMS: atmosphere.streamUrl(0) } } : {}),
   })
   opening.defer(() => edge.close())
   const backend = await startHttpBackend(backendRoot, git.environment)

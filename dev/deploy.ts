@@ -19,7 +19,7 @@ on where it was. docs/deploy.md tells the whole way.
   --dry-run        bundle the Worker and print each step, without an account
   --location HINT  where a bucket and a database that are new are to lie: weur, eeur, apac, oc, wnam or enam
   --yes            generate a missing SESSION_KEY without a question
-  --no-health      do not ask the new edge how it is
+  --wait N         seconds until the new edge has to be well (default 120; 0 asks once)
   --help           print this
 `
 
@@ -32,7 +32,8 @@ interface Options {
   readonly isDryRun: boolean
   readonly location: string | undefined
   readonly yes: boolean
-  readonly asksHealth: boolean
+  /** Seconds. */
+  readonly wait: number
 }
 
 async function main(): Promise<void> {
@@ -75,10 +76,10 @@ async function main(): Promise<void> {
     say(`  ${secret.name}: set`)
   }
 
-  const address = addressOf(targets)
-  if (!options.asksHealth) return
   say('Health')
-  say(`  ${address === null ? 'no address is known: ask <address>/health' : await checkHealth(address)}`)
+  const address = addressOf(targets)
+  if (address === null) say('  no address is known to ask: look at <address>/health')
+  else say(`  ${address} ${await checkHealth(address, options.wait * 1000)}`)
 }
 
 function readOptions(): Options {
@@ -88,7 +89,7 @@ function readOptions(): Options {
         'dry-run': { type: 'boolean', default: false },
         location: { type: 'string' },
         yes: { type: 'boolean', default: false },
-        'no-health': { type: 'boolean', default: false },
+        wait: { type: 'string', default: '120' },
         help: { type: 'boolean', default: false },
       },
     })
@@ -98,7 +99,8 @@ function readOptions(): Options {
     }
     const { location } = values
     if (location !== undefined && !LOCATIONS.includes(location)) throw new Error(`--location ${location} is no hint`)
-    return { isDryRun: values['dry-run'], location, yes: values.yes, asksHealth: !values['no-health'] }
+    if (!/^\d{1,5}$/.test(values.wait)) throw new Error(`--wait ${values.wait} is no number of seconds`)
+    return { isDryRun: values['dry-run'], location, yes: values.yes, wait: Number(values.wait) }
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`)
     process.exit(2)

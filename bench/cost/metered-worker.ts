@@ -13,8 +13,12 @@ export * from '../../workers/index.ts'
 // biome-ignore lint/suspicious/noExplicitAny: any method of any class of the platform
 type Method = (...args: any[]) => any
 
+/** A message is billed for each so many bytes. */
+const MESSAGE_CHUNK = 64_000
+
 const usage: Usage = { ...NO_USAGE }
 const metered = new WeakSet<object>()
+const atWork = new WeakMap<DurableObjectState, { count: number; since: number }>()
 
 for (const part of Object.values(edge)) {
   if (typeof part === 'function' && part.prototype instanceof DurableObject) meterObject(part.prototype)
@@ -27,7 +31,16 @@ export default {
     usage.requests++
     return edge.default.fetch(request, environment, execution)
   },
-  scheduled: edge.default.scheduled,
+  async scheduled(controller, environment) {
+    meterBindings(environment)
+    usage.requests++
+    return edge.default.scheduled(controller, environment)
+  },
+  async queue(batch, environment) {
+    meterBindings(environment)
+    usage.requests++
+    return edge.default.queue(batch, environment)
+  },
 } satisfies ExportedHandler<Environment>
 
 /** Every method of the class is one that a stub can call; those that are private (#) are no properties. */
@@ -37,17 +50,38 @@ function meterObject(prototype: object): void {
       continue
     replace(prototype, name, (method) => {
       return async function (this: { ctx: DurableObjectState }, ...args: unknown[]) {
-        meterRows(this.ctx)
-        const start = performance.now()
-        try {
-          return await method.apply(this, args)
-        } finally {
-          usage.objectRequests++
-          usage.objectMilliseconds += performance.now() - start
-        }
+        meterStorage(this.ctx)
+        usage.objectRequests++
+        return workOf(this.ctx, method.apply(this, args))
       }
     })
   }
+}
+
+/** What an object does for several at once, or after it has answered, is billed once. */
+async function workOf<T>(context: DurableObjectState, work: T | Promise<T>): Promise<T> {
+  const before = atWork.get(context) ?? { count: 0, since: 0 }
+  if (before.count === 0) before.since = performance.now()
+  before.count++
+  atWork.set(context, before)
+  try {
+    return await work
+  } finally {
+    before.count--
+    if (before.count === 0) usage.objectMilliseconds += performance.now() - before.since
+  }
+}
+
+function meterStorage(context: DurableObjectState): void {
+  meterClass(context, (prototype) =>
+    replace(prototype, 'waitUntil', (waitUntil) => {
+      return function (this: DurableObjectState, work: Promise<unknown>) {
+        return waitUntil.call(this, workOf(this, work))
+      }
+    }),
+  )
+  meterClass(context.storage, (prototype) => count(prototype, 'setAlarm', 'objectRowsWritten'))
+  meterRows(context)
 }
 
 function meterRows({ storage }: DurableObjectState): void {
@@ -66,7 +100,8 @@ function meterRows({ storage }: DurableObjectState): void {
   )
 }
 
-function meterBindings({ PACKS, DB }: Environment): void {
+function meterBindings({ PACKS, DB, EVENTS }: Environment): void {
+  meterQueue(EVENTS)
   meterClass(PACKS, (prototype) => {
     for (const name of ['get', 'head']) count(prototype, name, 'classB')
     for (const name of ['put', 'list']) count(prototype, name, 'classA')
@@ -92,6 +127,25 @@ function meterBindings({ PACKS, DB }: Environment): void {
   metered.add(session)
   const { fetcher } = session
   session.fetcher = { fetch: (...args: Parameters<Fetcher['fetch']>) => meteredQuery(fetcher, args) } as Fetcher
+}
+
+/** The other queues are of the same class. */
+function meterQueue(queue: Queue): void {
+  const chunks = (body: unknown) => Math.ceil(JSON.stringify(body).length / MESSAGE_CHUNK)
+  meterClass(queue, (prototype) => {
+    replace(prototype, 'send', (send) => {
+      return function (this: Queue, ...args: unknown[]) {
+        usage.messages += chunks(args[0])
+        return send.apply(this, args)
+      }
+    })
+    replace(prototype, 'sendBatch', (send) => {
+      return function (this: Queue, ...args: unknown[]) {
+        for (const { body } of args[0] as MessageSendRequest[]) usage.messages += chunks(body)
+        return send.apply(this, args)
+      }
+    })
+  })
 }
 
 function meterUpload(upload: R2MultipartUpload): void {

@@ -4,9 +4,10 @@ export interface Usage {
   requests: number
   /** Calls of Durable Objects, and their alarms. */
   objectRequests: number
-  /** How long those took, added up: an object that answers several at once is billed for less. Milliseconds. */
+  /** For how long objects were at work for them, each counted for itself. Milliseconds. */
   objectMilliseconds: number
   objectRowsRead: number
+  /** Alarms that are set are rows too. */
   objectRowsWritten: number
   /** R2: writes, parts of uploads, listings. Deleting costs nothing. */
   classA: number
@@ -14,7 +15,7 @@ export interface Usage {
   classB: number
   databaseRowsRead: number
   databaseRowsWritten: number
-  /** Messages sent to Queues. */
+  /** Messages sent to Queues, each 64 KB of one counted. */
   messages: number
 }
 

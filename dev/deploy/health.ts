@@ -1,8 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { DeployError } from './wrangler.ts'
 
-/** A new domain has its certificate after some minutes. */
-const PATIENCE_MILLISECONDS = 300_000
 const PAUSE_MILLISECONDS = 3_000
 const TIMEOUT_MILLISECONDS = 10_000
 
@@ -17,21 +15,20 @@ export function addressOf(targets: readonly string[]): string | null {
 }
 
 /**
- * Asks the edge how it is until it answers.
+ * Asks the edge how it is until it is well: a new domain has its certificate after minutes, and upstreams are followed some
+ * seconds after the first request.
  *
+ * @param patience milliseconds after which it is not asked again
  * @returns what it has answered
  * @throws {@link DeployError} where it is not well
  */
-export async function checkHealth(address: string, patience = PATIENCE_MILLISECONDS): Promise<string> {
-  const end = Date.now() + patience
-  for (;;) {
-    const answer = await ask(`${address}/health`)
-    if (answer.status === 200) return answer.text
-    // An edge that answers and is not well does not become so by waiting.
-    const isFinal = answer.status !== null && answer.status !== 404 && answer.status < 520
-    if (isFinal || Date.now() >= end)
+export async function checkHealth(address: string, patience: number): Promise<string> {
+  for (const end = Date.now() + patience; ; ) {
+    const { status, text } = await ask(`${address}/health`)
+    if (status === 200) return text
+    if (Date.now() + PAUSE_MILLISECONDS > end)
       throw new DeployError(
-        `${address}/health ${answer.status === null ? 'does not answer' : `answers ${answer.status}`}: ${answer.text}\n` +
+        `${address}/health ${status === null ? 'does not answer' : `answers ${status}`}: ${text}\n` +
           'What is deployed is there. npx wrangler tail shows its log, npx wrangler rollback brings the one before back.',
       )
     await setTimeout(PAUSE_MILLISECONDS)

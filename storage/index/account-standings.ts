@@ -63,7 +63,9 @@ export class AccountStandings {
    * The account that a handle leads to no more: the one that has it as far as the index knows, as a host does not know
    * handles of accounts that are not active, or else the one that had it last. Null: there is none.
    */
-  async byHandle(handle: string): Promise<(AccountStanding & { readonly did: string; readonly handle: string | null }) | null> {
+  async byHandle(
+    handle: string,
+  ): Promise<(AccountStanding & { readonly did: string; readonly handle: string | null }) | null> {
     const { did, status, statusAt } = accounts
     const columns = { did, handle: accounts.handle, status, statusAt }
     const [[present], [former]] = await this.#db.batch([

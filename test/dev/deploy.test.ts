@@ -192,7 +192,7 @@ test('without a terminal and without --yes no key is generated, and nothing is u
 
 test('an edge that is not well fails the deployment, and says how to go back', async () => {
   const trial = await Trial.begin({ targets: [await startHealth(503)] })
-  const { status, stderr } = await trial.deploy('--yes')
+  const { status, stderr } = await trial.deploy('--yes', '--wait', '0')
   expect(status).toBe(1)
   expect(stderr).toContain('/health answers 503')
   expect(stderr).toContain('wrangler rollback')
