@@ -1,7 +1,7 @@
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { IdentityResolver } from '../../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../../atproto/network/guarded-fetch.ts'
-import { type Environment, readNetworkConfig, readUpstreams } from '../../durable-objects/environment.ts'
+import { type Environment, mayMirror, readNetworkConfig, readUpstreams } from '../../durable-objects/environment.ts'
 import { log, logRoutine } from '../../durable-objects/log.ts'
 import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
@@ -76,6 +76,7 @@ export function wireIndexer(environment: Environment): Indexer {
     client: (pds: string) => createPdsClient(environment, pds),
     collections: [...PLUGINS.keys()],
     isKnown: (did: string) => isKnownAccount(db, did),
+    mayMirror: (did: string) => mayMirror(environment, did),
     dropMirrors,
     now: Date.now,
     random: Math.random,

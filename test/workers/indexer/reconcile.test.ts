@@ -22,6 +22,7 @@ class World {
   }
   fault: unknown = null
   isKnown = true
+  isMirrored = true
   readonly snapshots: AccountSnapshot[] = []
   readonly done: string[] = []
   wantedMeanwhile = 0
@@ -59,6 +60,7 @@ class World {
       client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
       collections: ['dev.skein.repo', 'dev.skein.pack'],
       isKnown: async () => this.isKnown,
+      mayMirror: () => this.isMirrored,
       dropMirrors: async () => void this.done.push('mirrors dropped'),
       now: () => NOW,
       random: () => 0,
@@ -135,6 +137,19 @@ describe('an account that is wanted', () => {
       await reconcileAccount(world.deps, DID)
       expect([world.done, world.snapshots]).toEqual([['forgotten', 'mirrors dropped'], []])
     }
+  })
+
+  it('is hidden where the operator does not have it mirrored, and its mirrors are dropped', async () => {
+    const world = new World()
+    world.isMirrored = false
+    world.pds.put('dev.skein.repo', 'a', { name: 'app' })
+    await reconcileAccount(world.deps, DID)
+    expect(world.snapshots).toMatchObject([{ isActive: false, status: 'unmirrored', records: [] }])
+    expect(world.done).toEqual(['mirrors dropped'])
+    const stranger = new World()
+    Object.assign(stranger, { isMirrored: false, isKnown: false })
+    await reconcileAccount(stranger.deps, DID)
+    expect([stranger.snapshots, stranger.done]).toEqual([[], []])
   })
 
   it('is noted as not active without being listed, and not at all if nobody knows it and it has nothing', async () => {
