@@ -1,6 +1,5 @@
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
-import { hasName } from '../directory/has-name.ts'
 import { repositories } from '../directory/tables.ts'
 import {
   type IndexedRepository,
@@ -10,7 +9,7 @@ import {
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
 import { accounts, formerHandles, pushes } from './tables.ts'
-import { isAccountVisible } from './visible.ts'
+import { isAccountVisible, isRepositoryVisible } from './visible.ts'
 
 /** An account as the index knows it. */
 export interface IndexedAccount {
@@ -128,7 +127,7 @@ export async function listRepositoriesOf(
   const sorted = list(columns.map((column) => (isDescending ? sql`${column} desc` : column)))
   const rows = await db.all<RepositoryColumns & { name: string }>(sql`
     select ${REPOSITORY_COLUMNS}, ${repositories.name} as name from ${accounts} cross join ${repositories}
-    where ${accounts.did} = ${did} and ${isAccountVisible()} and ${repositories.did} = ${did} and ${hasName()} ${isAfter}
+    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isRepositoryVisible()} ${isAfter}
     order by ${sorted} limit ${limit + 1}`)
   return pageOf(rows, limit, position, indexedRepository)
 }

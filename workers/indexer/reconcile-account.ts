@@ -19,6 +19,8 @@ export interface ReconcileAccountDeps {
   readonly collections: readonly string[]
   /** Whether the index has anything of an account. */
   isKnown(did: string): Promise<boolean>
+  /** Whether the operator lets this edge have the account's repositories. */
+  isServed(did: string): boolean
   /** Drops the mirrors of an account that is deleted. It does not throw. */
   dropMirrors(did: string): Promise<void>
   /** Milliseconds since 1970. */
@@ -71,6 +73,11 @@ async function listOrPutOff(deps: ReconcileAccountDeps, { did, tries, reason }: 
 
 async function list(deps: ReconcileAccountDeps, did: string, reason: string): Promise<void> {
   const { index, now, logRoutine } = deps
+  if (!deps.isServed(did)) {
+    if (await deps.isKnown(did)) await index.forgetAccount(did, now())
+    logRoutine('account-not-served', { did, reason })
+    return
+  }
   const listedAt = now()
   const identity = await resolveOrNull(deps, did)
   const listed = identity && (await listAccount(deps.client(identity.pds), did, deps.collections))

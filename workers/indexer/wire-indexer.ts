@@ -1,7 +1,7 @@
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { IdentityResolver } from '../../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../../atproto/network/guarded-fetch.ts'
-import { type Environment, readNetworkConfig, readUpstreams } from '../../durable-objects/environment.ts'
+import { type Environment, mayMirror, readNetworkConfig, readUpstreams } from '../../durable-objects/environment.ts'
 import { log, logRoutine } from '../../durable-objects/log.ts'
 import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
@@ -76,6 +76,7 @@ export function wireIndexer(environment: Environment): Indexer {
     client: (pds: string) => createPdsClient(environment, pds),
     collections: [...PLUGINS.keys()],
     isKnown: (did: string) => isKnownAccount(db, did),
+    isServed: (did: string) => mayMirror(environment, did),
     dropMirrors,
     now: Date.now,
     random: Math.random,
@@ -105,7 +106,11 @@ export function wireIndexer(environment: Environment): Indexer {
       log,
     },
     events: {
-      apply: (events) => index.apply(events, Date.now()),
+      apply: (events) =>
+        index.apply(
+          events.filter(({ did }) => mayMirror(environment, did)),
+          Date.now(),
+        ),
       isPassing: isPassingFault,
       bury: (payload, error) => letters.add(payload, error, Date.now()),
       tellApplied: async (upstream, batches) => {

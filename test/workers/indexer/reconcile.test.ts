@@ -22,6 +22,7 @@ class World {
   }
   fault: unknown = null
   isKnown = true
+  isServed = true
   readonly snapshots: AccountSnapshot[] = []
   readonly done: string[] = []
   wantedMeanwhile = 0
@@ -59,6 +60,7 @@ class World {
       client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
       collections: ['dev.skein.repo', 'dev.skein.pack'],
       isKnown: async () => this.isKnown,
+      isServed: () => this.isServed,
       dropMirrors: async () => void this.done.push('mirrors dropped'),
       now: () => NOW,
       random: () => 0,
@@ -146,6 +148,19 @@ describe('an account that is wanted', () => {
     stranger.isKnown = false
     await reconcileAccount(stranger.deps, DID)
     expect([stranger.snapshots, stranger.want]).toEqual([[], null])
+  })
+})
+
+describe('an account that the operator does not have served', () => {
+  it('is not listed, and what is known of it is forgotten', async () => {
+    const [known, stranger] = [new World(), new World()]
+    stranger.isKnown = false
+    for (const world of [known, stranger]) {
+      world.isServed = false
+      await reconcileAccount(world.deps, DID)
+      expect([world.snapshots, world.want]).toEqual([[], null])
+    }
+    expect([known.done, stranger.done]).toEqual([['forgotten'], []])
   })
 })
 
