@@ -10,7 +10,9 @@ const path = join(folder, 'state.json')
 const state = JSON.parse(readFileSync(path, 'utf8'))
 const args = process.argv.slice(2)
 const command = args.join(' ')
-const input = readFileSync(0, 'utf8')
+// Not at once by readFileSync: a pipe from Node does not wait for what is still to come.
+let input = ''
+for await (const chunk of process.stdin.setEncoding('utf8')) input += chunk
 appendFileSync(join(folder, 'calls.ndjson'), `${JSON.stringify({ command, input })}\n`)
 
 function say(text) {

@@ -8,6 +8,7 @@ import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { IndexReader } from '../../../storage/index/index-reader.ts'
 import { IndexStore } from '../../../storage/index/index-store.ts'
+import { BlockStore } from '../../../storage/operator/blocks.ts'
 import type { XrpcDeps } from '../../../workers/xrpc/deps.ts'
 import { lexicons } from '../../../workers/xrpc/lexicons.ts'
 import { xrpcRouter } from '../../../workers/xrpc/router.ts'
@@ -177,5 +178,38 @@ describe('dev.skein.repo.search', () => {
   ] as [string, Record<string, string | number>][])('%s refuses %j', async (nsid, params) => {
     const response = await ask(nsid, params)
     expect([response.status, ((await response.json()) as Answer).error]).toEqual([400, 'InvalidRequest'])
+  })
+})
+
+describe('what the operator blocks', () => {
+  const blocks = new BlockStore(db)
+  const block = (did: string, rkey: string | null) => blocks.put({ did, rkey, reason: 'spam', createdAt: NOW })
+  const found = async (q: string) =>
+    (await call('dev.skein.repo.search', { q })).repositories.map(({ uri }: { uri: string }) => uri)
+  const ofAlice = (uris: readonly string[]) => uris.filter((uri) => uri.includes(ALICE))
+  const listed = async () =>
+    (await call('dev.skein.actor.listRepos', { actor: 'alice.test', limit: 100 })).repositories.map(
+      ({ uri }: { uri: string }) => uri,
+    )
+
+  it('is in no answer while it is blocked, and in all of them after', async () => {
+    const all = await listed()
+    expect(all).toHaveLength(5)
+    const [uri] = all
+    const rkey = uri.split('/').at(-1)
+    await block(ALICE, rkey)
+    expect(await listed()).toEqual(all.slice(1))
+    expect(ofAlice(await found('app'))).not.toContain(uri)
+    expect(JSON.stringify(await call('dev.skein.feed.timeline', { limit: 100 }))).not.toContain(uri)
+    await blocks.remove({ did: ALICE, rkey })
+    expect(await listed()).toEqual(all)
+
+    await block(ALICE, null)
+    expect(ofAlice(await found('app'))).toEqual([])
+    expect(JSON.stringify(await call('dev.skein.feed.timeline', { limit: 100 }))).not.toContain(ALICE)
+    expect((await ask('dev.skein.actor.getProfile', { actor: 'alice.test' })).status).not.toBe(200)
+    await blocks.remove({ did: ALICE, rkey: null })
+    expect(ofAlice(await found('app'))).toHaveLength(5)
+    expect(await listed()).toEqual(all)
   })
 })
