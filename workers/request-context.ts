@@ -18,7 +18,12 @@ import { accountWriterOf } from '../durable-objects/stubs.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
 import { ListedNames } from '../storage/directory/listed-names.ts'
 import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/repository-directory.ts'
-import { type AccountStanding, AccountStandings, KeptStandings } from '../storage/index/account-standings.ts'
+import {
+  type AccountStanding,
+  AccountStandings,
+  KeptStandings,
+  UNMIRRORED,
+} from '../storage/index/account-standings.ts'
 import { BlockStore, blockReason } from '../storage/operator/blocks.ts'
 import { MirrorRegister } from '../storage/operator/mirror-register.ts'
 import { HttpError } from './http/http-error.ts'
@@ -162,6 +167,11 @@ export class RequestContext {
 
   #refuseInactive(did: string, { status, statusAt }: AccountStanding): void {
     if (status === 'active') return
+    if (status === UNMIRRORED) {
+      // It is refused where its repositories are looked for; unless it is on the operator's list by now.
+      if (mayMirror(this.environment, did)) this.waitUntil(wantAccount(this.environment, did, `${status} before`))
+      return
+    }
     // That it is back may not have been heard.
     if (Date.now() - statusAt > STATUS_RECHECK) this.waitUntil(wantAccount(this.environment, did, `${status} before`))
     const [code, why] = STATUS_WORDS[status] ?? ['AccountInactive', 'is not active']

@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { Signers } from '../../atproto/firehose/signers.ts'
 import { IdentityResolver } from '../../atproto/identity/identity-resolver.ts'
-import { type Environment, readNetworkConfig, readUpstreams } from '../environment.ts'
+import { type Environment, mayMirror, readNetworkConfig, readUpstreams } from '../environment.ts'
 import { log } from '../log.ts'
 import type { FirehoseStatus } from './answers.ts'
 import { BatchStore } from './batch-store.ts'
@@ -76,6 +76,7 @@ export class Firehose extends DurableObject<Environment> {
       connect: connectUpstream,
       send: async (message) => void (await within(PLATFORM_TIMEOUT, this.env.EVENTS.send(message))),
       park: (pack) => within(PLATFORM_TIMEOUT, parkPack(this.env.PACKS, pack)),
+      isFollowed: (did) => mayMirror(this.env, did),
       wantReconcile: (reason) => {
         log('reconcile-wanted', { upstream: name, reason })
         store.wantReconcile(reason, Date.now())

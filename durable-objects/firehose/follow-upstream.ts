@@ -31,6 +31,8 @@ export interface FollowDeps {
   /** Hands a batch to whoever applies it. */
   readonly send: (message: EventsMessage) => Promise<void>
   readonly park: (pack: ParkedPack) => Promise<void>
+  /** Whether what accounts do is wanted; of others nothing is taken. */
+  readonly isFollowed: (did: string) => boolean
   /** All accounts are to be listed: the stream does not tell what has happened. What it writes down lasts. */
   readonly wantReconcile: (reason: string) => void
   /** Milliseconds since 1970. */
@@ -294,7 +296,7 @@ export class UpstreamFollower {
     const frame = decodeFrame(upstream.protocol, raw, now())
     switch (frame.kind) {
       case 'events':
-        return frame
+        return ofFollowed(frame, this.#deps.isFollowed)
       case 'unreadable':
         this.#counts.unreadable++
         this.#lastError = { at: now(), message: `unreadable: ${frame.reason}` }
@@ -424,4 +426,10 @@ function listInstead(event: StreamEvent): SyncEvent {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Before anything is proven: of the others not even that is worth it. */
+function ofFollowed(frame: EventsFrame, isFollowed: (did: string) => boolean): EventsFrame {
+  const events = frame.events.filter(({ did }) => isFollowed(did))
+  return events.length === frame.events.length ? frame : { ...frame, events }
 }

@@ -3,6 +3,9 @@ import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { accounts, formerHandles } from './tables.ts'
 
+/** The status of an account that the operator has not mirrored here (any more), whatever its host says. */
+export const UNMIRRORED = 'unmirrored'
+
 /** Whether an account is served, as far as the index has heard. */
 export interface AccountStanding {
   /** `active`, or why not. */

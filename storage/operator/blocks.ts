@@ -66,22 +66,22 @@ export class BlockStore {
   }
 
   async of(did: string): Promise<AccountBlocks> {
-    return accountBlocks(await this.selectOf(did))
-  }
-
-  /** The query of {@link of}, for a batch; its rows are for {@link accountBlocks}. */
-  selectOf(did: string) {
-    // The character after the slash: between the two lie all record keys.
-    const [first, end] = [repositoryUri(did, ''), `at://${did}/${REPO_COLLECTION}0`]
-    return this.#db
-      .select()
-      .from(blocks)
-      .where(or(eq(blocks.subject, did), and(gte(blocks.subject, first), lt(blocks.subject, end))))
+    return accountBlocks(await selectBlocks(this.#db, did))
   }
 
   async count(): Promise<number> {
     return this.#db.$count(blocks)
   }
+}
+
+/** The query of what is blocked of an account, for a batch; its rows are for {@link accountBlocks}. */
+export function selectBlocks(db: DrizzleD1Database, did: string) {
+  // The character after the slash: between the two lie all record keys.
+  const [first, end] = [repositoryUri(did, ''), `at://${did}/${REPO_COLLECTION}0`]
+  return db
+    .select()
+    .from(blocks)
+    .where(or(eq(blocks.subject, did), and(gte(blocks.subject, first), lt(blocks.subject, end))))
 }
 
 type BlockRow = typeof blocks.$inferSelect

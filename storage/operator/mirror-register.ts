@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lt, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
-import { type AccountBlocks, accountBlocks, BlockStore } from './blocks.ts'
-import { mirrors } from './tables.ts'
+import { type AccountBlocks, accountBlocks, selectBlocks } from './blocks.ts'
+import { mirrors, mirrorTotals } from './tables.ts'
 
 /** One repository, by its account and the record key of its `dev.skein.repo`. */
 export interface RepositoryKey {
@@ -48,7 +48,7 @@ export class MirrorRegister {
       .select({ bytes: sql<number>`coalesce(sum(${mirrors.bytes}), 0)` })
       .from(mirrors)
       .where(and(eq(mirrors.did, did), sql`${mirrors.rkey} <> ${rkey}`))
-    const blocked = new BlockStore(this.#db).selectOf(did)
+    const blocked = selectBlocks(this.#db, did)
     if (!isNews) {
       const [rows, [sum]] = await this.#db.batch([blocked, others])
       return { blocks: accountBlocks(rows), othersBytes: sum!.bytes }
@@ -98,13 +98,8 @@ export class MirrorRegister {
   }
 
   async totals(): Promise<MirrorTotals> {
-    const row = await this.#db
-      .select({
-        mirrors: sql<number>`count(*) filter (where ${mirrors.bytes} > 0)`,
-        bytes: sql<number>`coalesce(sum(${mirrors.bytes}), 0)`,
-      })
-      .from(mirrors)
-      .get()
+    const { mirrors: count, bytes } = mirrorTotals
+    const row = await this.#db.select({ mirrors: count, bytes }).from(mirrorTotals).where(eq(mirrorTotals.id, 0)).get()
     return row ?? { mirrors: 0, bytes: 0 }
   }
 }

@@ -23,3 +23,11 @@ export const mirrors = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.did, table.rkey] }), index('mirrors_by_use').on(table.usedAt)],
 )
+
+/** What all rows of `mirrors` come to. One row, kept by triggers. */
+export const mirrorTotals = sqliteTable('mirror_totals', {
+  id: integer('id').primaryKey(),
+  /** Those of which there are bytes. */
+  mirrors: integer('mirrors').notNull(),
+  bytes: integer('bytes').notNull(),
+})

@@ -18,6 +18,8 @@ import { findMirrored, isKnownAccount, knownAccounts } from '../../storage/index
 import { IndexReader } from '../../storage/index/index-reader.ts'
 import { IndexStore } from '../../storage/index/index-store.ts'
 import { Reconciles } from '../../storage/index/reconciles.ts'
+import { BlockStore } from '../../storage/operator/blocks.ts'
+import { MirrorRegister } from '../../storage/operator/mirror-register.ts'
 import { hostileRecords } from './index/hostile-records.ts'
 import { didOf } from './index/random-stream.ts'
 
@@ -31,7 +33,7 @@ const RECORD = { name: 'app', defaultBranch: 'main', objectFormat: 'sha1', creat
 const IDENTITY = { did: DID, handle: 'alice.test', pds: 'https://pds.test' }
 
 /** Tables with a row for each thing that an operator has or each kind of fault, and those that hold what waits. */
-const SMALL = ['reconciles', 'dropped_records', 'account_wants', 'dead_letters']
+const SMALL = ['reconciles', 'dropped_records', 'account_wants', 'dead_letters', 'blocks']
 
 const asked = new Set<string>()
 const recording = new Proxy(DB, {
@@ -73,6 +75,8 @@ const reconciles = watched(new Reconciles(db))
 const tokens = watched(new TokenStore(db))
 const audit = watched(new LandingAudit(db))
 const jwts = watched(new UsedJwts(db))
+const blocks = watched(new BlockStore(db))
+const register = watched(new MirrorRegister(db))
 
 async function callAll(): Promise<void> {
   await directory.replace(DID, [{ rkey: RKEY, record: RECORD }], NOW, IDENTITY)
@@ -144,6 +148,15 @@ async function callAll(): Promise<void> {
     reconciles.find('x'),
     reconciles.list(),
   ])
+  await blocks.put({ did: DID, rkey: RKEY, reason: '', createdAt: NOW })
+  await Promise.all([blocks.list(2), blocks.list(2, DID), blocks.of(DID), blocks.count()])
+  await blocks.remove({ did: DID, rkey: RKEY })
+  const key = { did: DID, rkey: RKEY }
+  await register.exchange({ ...key, bytes: 1, usedAt: NOW }, true)
+  await register.exchange({ ...key, bytes: 1, usedAt: NOW }, false)
+  await Promise.all([register.keysOf(DID, 2), register.keysOf(DID, 2, RKEY), register.bytesOf(DID)])
+  await Promise.all([register.unusedSince(NOW, 2), register.totals()])
+  await register.remove(key)
   const grant = { repositories: null, branches: null, rights: ['commit'] } as const
   await tokens.create(
     { id: 'a', did: DID, label: 'x', grant: { ...grant }, createdAt: NOW, expiresAt: NOW + 1, revokedAt: null },

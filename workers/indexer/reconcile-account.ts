@@ -7,6 +7,7 @@ import {
 } from '../../atproto/identity/identity.ts'
 import type { PdsClient } from '../../atproto/pds/pds-client.ts'
 import { isPdsFault, retryAfterOf } from '../../atproto/pds/pds-error.ts'
+import { UNMIRRORED } from '../../storage/index/account-standings.ts'
 import type { AccountWant, IndexWriter, WantQueue } from '../../storage/index/index-types.ts'
 
 export interface ReconcileAccountDeps {
@@ -19,9 +20,9 @@ export interface ReconcileAccountDeps {
   readonly collections: readonly string[]
   /** Whether the index has anything of an account. */
   isKnown(did: string): Promise<boolean>
-  /** Whether the operator lets this edge have the account's repositories. */
-  isServed(did: string): boolean
-  /** Drops the mirrors of an account that is deleted. It does not throw. */
+  /** Whether the operator has the account mirrored here. */
+  mayMirror(did: string): boolean
+  /** Drops the mirrors of an account. It does not throw. */
   dropMirrors(did: string): Promise<void>
   /** Milliseconds since 1970. */
   now(): number
@@ -73,13 +74,9 @@ async function listOrPutOff(deps: ReconcileAccountDeps, { did, tries, reason }: 
 
 async function list(deps: ReconcileAccountDeps, did: string, reason: string): Promise<void> {
   const { index, now, logRoutine } = deps
-  if (!deps.isServed(did)) {
-    if (await deps.isKnown(did)) await index.forgetAccount(did, now())
-    logRoutine('account-not-served', { did, reason })
-    return
-  }
   const listedAt = now()
   const identity = await resolveOrNull(deps, did)
+  if (identity !== null && !deps.mayMirror(did)) return hide(deps, identity, listedAt)
   const listed = identity && (await listAccount(deps.client(identity.pds), did, deps.collections))
   if (identity === null || listed === null || listed.status === 'deleted') {
     if (await deps.isKnown(did)) await index.forgetAccount(did, now())
@@ -96,6 +93,17 @@ async function list(deps: ReconcileAccountDeps, did: string, reason: string): Pr
     now(),
   )
   logRoutine('account-listed', { did, reason, isActive, records: records.length, dropped: dropped.length })
+}
+
+/** What is known of it stays in the index, and is not shown. */
+async function hide(deps: ReconcileAccountDeps, { did, handle, pds }: Identity, listedAt: number): Promise<void> {
+  const { index, isKnown, dropMirrors, now } = deps
+  if (!(await isKnown(did))) return
+  await index.replaceAccount(
+    { did, handle, pds, isActive: false, status: UNMIRRORED, rev: '', listedAt, records: [] },
+    now(),
+  )
+  await dropMirrors(did)
 }
 
 /** Null: there is no such account, nor will there be. */

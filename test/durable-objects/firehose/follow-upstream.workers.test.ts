@@ -57,6 +57,19 @@ describe('following an upstream', () => {
       expect(firehose.socket.cursor).toBe(700)
     }))
 
+  it('takes nothing of accounts that the operator does not have mirrored, and moves on', () =>
+    inFirehose(RELAY, async (firehose) => {
+      firehose.unfollowed.add(DID)
+      await firehose.tick()
+      firehose.socket.send(sync(1), quiet(2), sync(700))
+      await firehose.pass(30_000)
+      expect(firehose.sent).toEqual([])
+      await firehose.tick()
+      firehose.restart()
+      await firehose.tick()
+      expect(firehose.socket.cursor).toBe(700)
+    }))
+
   it('has all accounts listed where it begins at what happens now, once it is connected', () =>
     inFirehose(UPSTREAMS.relay, async (firehose) => {
       firehose.refusal = new Error('down')

@@ -54,6 +54,8 @@ export class TestFirehose {
   readonly sockets: FakeSocket[] = []
   readonly sent: EventsMessage[] = []
   readonly parked: ParkedPack[] = []
+  /** Accounts of which nothing is wanted. */
+  readonly unfollowed = new Set<string>()
   readonly failures: string[] = []
   readonly rewinds: number[] = []
   readonly wakes: number[] = []
@@ -152,6 +154,7 @@ export class TestFirehose {
         if (this.parkFault !== null) throw this.parkFault
         this.parked.push(pack)
       },
+      isFollowed: (did) => !this.unfollowed.has(did),
       wantReconcile: (reason) => this.store.wantReconcile(reason, this.now),
       now: () => this.now,
       random: () => 1,

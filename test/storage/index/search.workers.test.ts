@@ -9,6 +9,7 @@ import { IndexReader } from '../../../storage/index/index-reader.ts'
 import { IndexStore } from '../../../storage/index/index-store.ts'
 import type { Page, Position } from '../../../storage/index/keyset.ts'
 import { parseSearch } from '../../../storage/index/search-query.ts'
+import { BlockStore } from '../../../storage/operator/blocks.ts'
 import { didOf } from './random-stream.ts'
 
 const { DB } = env as unknown as Environment
@@ -117,6 +118,31 @@ describe('search', () => {
     expect(await search(text)).toBeInstanceOf(Array)
     expect(await reader.searchAccounts(text, 5)).toBeInstanceOf(Array)
     if (text !== '') expect(await search('x', text)).toBeInstanceOf(Array)
+  })
+
+  it('shows nothing that the operator has blocked, until it is unblocked', async () => {
+    const blocks = new BlockStore(db)
+    const did = didOf(1)
+    const page = { limit: 10 }
+    const names = ({ items }: Page<{ record: { name: string } }>) => items.map(({ record }) => record.name)
+    const looks = async () => ({
+      search: await search('parser'),
+      newest: names(await reader.repositories(undefined, page)),
+      own: names(await reader.repositoriesOf(did, 'name', page)),
+      account: [await reader.profile(did), await reader.findByHandle('alice.host.test')],
+      accounts: await reader.searchAccounts('alice', 5),
+    })
+    const before = await looks()
+    const rkey = (await reader.search('parser', undefined, page)).items[0]!.rkey
+    const without = (all: readonly string[]) => all.filter((name) => name !== 'parser')
+    await blocks.put({ did, rkey, reason: '', createdAt: NOW })
+    const { search: found, newest, own } = before
+    expect(await looks()).toEqual({ ...before, search: without(found), newest: without(newest), own: without(own) })
+    await blocks.put({ did, rkey: null, reason: '', createdAt: NOW })
+    expect(await looks()).toEqual({ search: [], newest: [], own: [], account: [null, null], accounts: [] })
+    await blocks.remove({ did, rkey: null })
+    await blocks.remove({ did, rkey })
+    expect(await looks()).toEqual(before)
   })
 
   it('finds accounts by the start of their handles', async () => {
