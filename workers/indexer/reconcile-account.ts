@@ -20,8 +20,8 @@ export interface ReconcileAccountDeps {
   readonly collections: readonly string[]
   /** Whether the index has anything of an account. */
   isKnown(did: string): Promise<boolean>
-  /** Whether the operator has the account mirrored here. */
-  mayMirror(did: string): boolean
+  /** Whether the operator lets this edge have the account's repositories. */
+  isServed(did: string): boolean
   /** Drops the mirrors of an account. It does not throw. */
   dropMirrors(did: string): Promise<void>
   /** Milliseconds since 1970. */
@@ -74,9 +74,9 @@ async function listOrPutOff(deps: ReconcileAccountDeps, { did, tries, reason }: 
 
 async function list(deps: ReconcileAccountDeps, did: string, reason: string): Promise<void> {
   const { index, now, logRoutine } = deps
+  if (!deps.isServed(did)) return hide(deps, did, reason)
   const listedAt = now()
   const identity = await resolveOrNull(deps, did)
-  if (identity !== null && !deps.mayMirror(did)) return hide(deps, identity, listedAt)
   const listed = identity && (await listAccount(deps.client(identity.pds), did, deps.collections))
   if (identity === null || listed === null || listed.status === 'deleted') {
     if (await deps.isKnown(did)) await index.forgetAccount(did, now())
@@ -95,14 +95,19 @@ async function list(deps: ReconcileAccountDeps, did: string, reason: string): Pr
   logRoutine('account-listed', { did, reason, isActive, records: records.length, dropped: dropped.length })
 }
 
-/** What is known of it stays in the index, and is not shown. */
-async function hide(deps: ReconcileAccountDeps, { did, handle, pds }: Identity, listedAt: number): Promise<void> {
-  const { index, isKnown, dropMirrors, now } = deps
+/** What is known of it stays in the index, and is not shown: it was not deleted, and the operator may serve it again. */
+async function hide(deps: ReconcileAccountDeps, did: string, reason: string): Promise<void> {
+  const { index, isKnown, dropMirrors, now, logRoutine } = deps
+  logRoutine('account-not-served', { did, reason })
   if (!(await isKnown(did))) return
-  await index.replaceAccount(
-    { did, handle, pds, isActive: false, status: UNMIRRORED, rev: '', listedAt, records: [] },
-    now(),
-  )
+  const listedAt = now()
+  const identity = await resolveOrNull(deps, did)
+  if (identity === null) await index.forgetAccount(did, now())
+  else {
+    const { handle, pds } = identity
+    const hidden = { isActive: false, status: UNMIRRORED, rev: '', records: [] }
+    await index.replaceAccount({ did, handle, pds, listedAt, ...hidden }, now())
+  }
   await dropMirrors(did)
 }
 

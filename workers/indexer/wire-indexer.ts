@@ -76,7 +76,7 @@ export function wireIndexer(environment: Environment): Indexer {
     client: (pds: string) => createPdsClient(environment, pds),
     collections: [...PLUGINS.keys()],
     isKnown: (did: string) => isKnownAccount(db, did),
-    mayMirror: (did: string) => mayMirror(environment, did),
+    isServed: (did: string) => mayMirror(environment, did),
     dropMirrors,
     now: Date.now,
     random: Math.random,
@@ -106,7 +106,11 @@ export function wireIndexer(environment: Environment): Indexer {
       log,
     },
     events: {
-      apply: (events) => index.apply(events, Date.now()),
+      apply: (events) =>
+        index.apply(
+          events.filter(({ did }) => mayMirror(environment, did)),
+          Date.now(),
+        ),
       isPassing: isPassingFault,
       bury: (payload, error) => letters.add(payload, error, Date.now()),
       tellApplied: async (upstream, batches) => {

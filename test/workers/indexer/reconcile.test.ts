@@ -22,7 +22,7 @@ class World {
   }
   fault: unknown = null
   isKnown = true
-  isMirrored = true
+  isServed = true
   readonly snapshots: AccountSnapshot[] = []
   readonly done: string[] = []
   wantedMeanwhile = 0
@@ -60,7 +60,7 @@ class World {
       client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
       collections: ['dev.skein.repo', 'dev.skein.pack'],
       isKnown: async () => this.isKnown,
-      mayMirror: () => this.isMirrored,
+      isServed: () => this.isServed,
       dropMirrors: async () => void this.done.push('mirrors dropped'),
       now: () => NOW,
       random: () => 0,
@@ -139,19 +139,6 @@ describe('an account that is wanted', () => {
     }
   })
 
-  it('is hidden where the operator does not have it mirrored, and its mirrors are dropped', async () => {
-    const world = new World()
-    world.isMirrored = false
-    world.pds.put('dev.skein.repo', 'a', { name: 'app' })
-    await reconcileAccount(world.deps, DID)
-    expect(world.snapshots).toMatchObject([{ isActive: false, status: 'unmirrored', records: [] }])
-    expect(world.done).toEqual(['mirrors dropped'])
-    const stranger = new World()
-    Object.assign(stranger, { isMirrored: false, isKnown: false })
-    await reconcileAccount(stranger.deps, DID)
-    expect([stranger.snapshots, stranger.done]).toEqual([[], []])
-  })
-
   it('is noted as not active without being listed, and not at all if nobody knows it and it has nothing', async () => {
     const world = new World()
     world.status = { isActive: false, status: 'takendown', rev: null }
@@ -161,6 +148,22 @@ describe('an account that is wanted', () => {
     stranger.isKnown = false
     await reconcileAccount(stranger.deps, DID)
     expect([stranger.snapshots, stranger.want]).toEqual([[], null])
+  })
+})
+
+describe('an account that the operator does not have served', () => {
+  it('is not listed, and what is known of it is hidden, and not mirrored any more', async () => {
+    const [known, stranger] = [new World(), new World()]
+    stranger.isKnown = false
+    for (const world of [known, stranger]) {
+      world.isServed = false
+      world.pds.put('dev.skein.repo', 'a', { name: 'app' })
+      await reconcileAccount(world.deps, DID)
+      expect(world.want).toBe(null)
+    }
+    expect(known.snapshots).toMatchObject([{ isActive: false, status: 'unmirrored', records: [] }])
+    expect(known.done).toEqual(['mirrors dropped'])
+    expect([stranger.snapshots, stranger.done]).toEqual([[], []])
   })
 })
 
