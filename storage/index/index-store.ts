@@ -24,7 +24,7 @@ import { currentRows, putRows, removeRows, rowValues } from './record-statements
 import { accountRevs, accounts, accountWants, formerHandles, recordRevs } from './tables.ts'
 
 /** For how long it is known which event of a record was the newest: longer than any upstream's backlog. Milliseconds. */
-const REVS_KEPT_FOR = 3 * 24 * 60 * 60_000
+export const REVS_KEPT_FOR = 3 * 24 * 60 * 60_000
 /** Rows that go at once when old ones are dropped. */
 const PRUNED_AT_ONCE = 5_000
 
