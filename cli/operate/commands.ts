@@ -37,6 +37,14 @@ interface DeadLetterJson {
   readonly diedAt: string
 }
 
+interface DroppedRecordsJson {
+  readonly collection: string
+  readonly reason: string
+  readonly count: number
+  readonly uri: string
+  readonly droppedAt: string
+}
+
 interface ReconcileListJson {
   readonly source: string
   readonly accounts: number
@@ -85,8 +93,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     synopsis: '[DID …] [--relay]',
     about: 'list accounts anew: these, or all that the index (or the relay) knows',
     async run(edge, { positionals, options }) {
+      const isNamed = positionals.length > 0
+      if (isNamed && options.relay === true)
+        throw new UsageError('either these accounts, or those that the relay knows')
       const all = { source: options.relay === true ? 'relay' : 'known' }
-      return edge.procedure(`${PREFIX}reconcile`, positionals.length > 0 ? { accounts: positionals } : all)
+      return edge.procedure(`${PREFIX}reconcile`, isNamed ? { accounts: positionals } : all)
     },
     show: showReconcile,
   },
@@ -114,14 +125,31 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   replay: {
     synopsis: 'ID …',
-    about: 'have dead letters applied once more',
+    about: 'have dead letters applied once more, or the accounts of old ones listed',
     async run(edge, { positionals }) {
       const ids = positionals.map(Number)
-      if (ids.length === 0 || ids.some((id) => !Number.isSafeInteger(id))) throw new UsageError('which dead letters?')
+      if (ids.length === 0 || ids.some((id) => !Number.isSafeInteger(id) || id < 1))
+        throw new UsageError('which dead letters?')
       return edge.procedure(`${PREFIX}replayDeadLetters`, { ids })
     },
     show({ outcomes }) {
       return (outcomes as readonly { id: number; outcome: string }[]).map(({ id, outcome }) => `${id}  ${outcome}`)
+    },
+  },
+  dropped: {
+    synopsis: '',
+    about: 'count records that were not valid, by collection and reason',
+    async run(edge, given) {
+      none(given)
+      return edge.query(`${PREFIX}listDroppedRecords`, {})
+    },
+    show({ droppedRecords }) {
+      const list = droppedRecords as readonly DroppedRecordsJson[]
+      if (list.length === 0) return ['none was dropped']
+      return list.map(
+        ({ collection, reason, count, uri, droppedAt }) =>
+          `${count}  ${collection}  ${reason}  last ${droppedAt}: ${uri}`,
+      )
     },
   },
   status: {

@@ -1,5 +1,6 @@
 import { parseJson } from '../../atproto/network/json.ts'
 import type { DeadLetters } from '../../storage/index/dead-letters.ts'
+import { REVS_KEPT_FOR } from '../../storage/index/index-store.ts'
 import type { DeadLetter } from '../../storage/index/index-types.ts'
 import type { EventsMessage } from '../../storage/index/messages.ts'
 import { readEventsMessage } from './read-message.ts'
@@ -7,6 +8,10 @@ import { readEventsMessage } from './read-message.ts'
 export interface LettersDeps {
   readonly letters: Pick<DeadLetters, 'list' | 'take'>
   send(message: EventsMessage): Promise<void>
+  /** Has accounts listed: what the row says of it stays until it is done. */
+  want(dids: readonly string[]): Promise<void>
+  /** Milliseconds since 1970. */
+  now(): number
 }
 
 /** What could not be applied, the newest first. @param before id of the last one of the page before */
@@ -18,8 +23,11 @@ export function listDeadLetters(
   return letters.list(limit, before)
 }
 
-/** What has become of one: `unreadable`: it is no message, and stays; `absent`: there is none of that id. */
-export type ReplayOutcome = 'replayed' | 'unreadable' | 'absent'
+/**
+ * What has become of one: `wanted`: it is too old to be applied, and its accounts are listed instead; `unreadable`: it is no
+ * message, and stays; `absent`: there is none of that id.
+ */
+export type ReplayOutcome = 'replayed' | 'wanted' | 'unreadable' | 'absent'
 
 /** Has dead letters delivered once more. One that fails again becomes another letter. */
 export async function replayDeadLetters(
@@ -31,13 +39,24 @@ export async function replayDeadLetters(
   return outcomes
 }
 
-async function replay({ letters, send }: LettersDeps, id: number): Promise<ReplayOutcome> {
+async function replay({ letters, send, want, now }: LettersDeps, id: number): Promise<ReplayOutcome> {
   const [letter] = await letters.list(1, id + 1)
   if (letter?.id !== id) return 'absent'
   const message = readEventsMessage(parseJson(letter.payload))
   if (message === null) return 'unreadable'
+  // Not the other way round: of one without times, which another version has written, it is not known.
+  const isOld = !(now() - oldest(letter, message) < REVS_KEPT_FOR)
+  if (isOld) await want([...new Set(message.events.map(({ did }) => did))])
+  else await send(message)
   // It is taken out only then: to deliver it twice changes nothing.
-  await send(message)
   await letters.take(id)
-  return 'replayed'
+  return isOld ? 'wanted' : 'replayed'
+}
+
+/**
+ * Since when something newer may have been applied. What that deleted is known for {@link REVS_KEPT_FOR}: an older event
+ * would bring it back. A host's times are believed only where they are earlier. Milliseconds since 1970.
+ */
+function oldest({ diedAt }: DeadLetter, { events }: EventsMessage): number {
+  return events.reduce((first, { time }) => Math.min(first, time), diedAt)
 }

@@ -99,7 +99,15 @@ export function wireIndexer(environment: Environment): Indexer {
     db,
     wants,
     reconciles,
-    letters: { letters, send: async (message) => void (await EVENTS.send(message)) },
+    letters: {
+      letters,
+      send: async (message) => void (await EVENTS.send(message)),
+      async want(dids) {
+        await wants.want(dids, 'named by an old dead letter', Date.now())
+        await hint(dids.map((did) => ({ kind: 'account', did })))
+      },
+      now: Date.now,
+    },
     work: {
       reconcileAccount: (did) => reconcileAccount(accounts, did),
       stepReconcile: (source) => stepReconcile(reconciles, source),

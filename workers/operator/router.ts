@@ -11,6 +11,7 @@ import { block, unblock } from './block.ts'
 import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
 import { getStatus } from './get-status.ts'
 import { listBlocks } from './list-blocks.ts'
+import { listDroppedRecords } from './list-dropped-records.ts'
 import { getReconcile, reconcile } from './reconcile.ts'
 
 /** Answers a method's output, as its lexicon has it. What it is given has been checked by the lexicon. */
@@ -37,6 +38,7 @@ const METHODS = new Map<string, Method>([
   ['dev.skein.operator.listBlocks', query(listBlocks)],
   ['dev.skein.operator.listDeadLetters', query(listDeadLetters)],
   ['dev.skein.operator.replayDeadLetters', procedure(replayDeadLetters)],
+  ['dev.skein.operator.listDroppedRecords', query(listDroppedRecords)],
   ['dev.skein.operator.reconcile', procedure(reconcile)],
   ['dev.skein.operator.getReconcile', query(getReconcile)],
   ['dev.skein.operator.getStatus', query(getStatus)],

@@ -22,6 +22,7 @@ import getReconcile from '../../lexicons/dev/skein/operator/getReconcile.json' w
 import operatorStatus from '../../lexicons/dev/skein/operator/getStatus.json' with { type: 'json' }
 import listBlocks from '../../lexicons/dev/skein/operator/listBlocks.json' with { type: 'json' }
 import listDeadLetters from '../../lexicons/dev/skein/operator/listDeadLetters.json' with { type: 'json' }
+import listDroppedRecords from '../../lexicons/dev/skein/operator/listDroppedRecords.json' with { type: 'json' }
 import reconcile from '../../lexicons/dev/skein/operator/reconcile.json' with { type: 'json' }
 import replayDeadLetters from '../../lexicons/dev/skein/operator/replayDeadLetters.json' with { type: 'json' }
 import unblock from '../../lexicons/dev/skein/operator/unblock.json' with { type: 'json' }
@@ -44,7 +45,7 @@ export const lexicons = new Lexicons(
     ...[gatewayDefs, gatewayCommit, getLanding, createBranch, deleteBranch, mergePreview, merge],
     ...[tokenDefs, createToken, listTokens, revokeToken],
     ...[operatorDefs, operatorBlock, unblock, listBlocks, operatorStatus],
-    ...[listDeadLetters, replayDeadLetters, reconcile, getReconcile],
+    ...[listDeadLetters, replayDeadLetters, listDroppedRecords, reconcile, getReconcile],
     // Lexicons fills in its documents, and imported JSON is shared.
   ].map((document) => structuredClone(document) as LexiconDoc),
 )
