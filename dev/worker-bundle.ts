@@ -77,7 +77,8 @@ async function build(directory: string, entry: string | null): Promise<void> {
 
 async function runWrangler(args: string[]): Promise<void> {
   const wrangler = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CI: 'true' }
+  // With its banner it would ask the registry for a newer version.
+  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true', CI: 'true' }
   try {
     await promisify(execFile)(process.execPath, [wrangler, ...args], { cwd: ROOT, env })
   } catch (error) {

@@ -33,6 +33,7 @@ export class Wrangler {
       env: {
         ...process.env,
         WRANGLER_SEND_METRICS: 'false',
+        // With its banner it would ask the registry for a newer version.
         WRANGLER_HIDE_BANNER: 'true',
         NO_COLOR: '1',
         ...options.env,
