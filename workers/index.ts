@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/d1'
 import type { Environment } from '../durable-objects/environment.ts'
 import { sweepParked } from '../durable-objects/firehose/park-pack.ts'
+import { log } from '../durable-objects/log.ts'
 import { dropUnused } from '../durable-objects/operator/drop-unused.ts'
 import { LandingAudit } from '../storage/access/landing-audit.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
@@ -21,6 +22,7 @@ export { Repository } from '../durable-objects/repository/repository.ts'
 // As they stand in wrangler.toml; the third is for each day.
 const EVERY_MINUTE = '* * * * *'
 const EVERY_WEEK = '11 5 * * SUN'
+const EVENTS_QUEUE = 'skein-events'
 const WORK_QUEUE = 'skein-work'
 const DEAD_QUEUE = 'skein-events-dead'
 
@@ -32,7 +34,7 @@ export default {
     if (cron === EVERY_WEEK) return reconcileAll(environment)
     const db = drizzle(environment.DB)
     const now = Date.now()
-    await Promise.all([
+    const chores = await Promise.allSettled([
       new D1IdentityCache(db).prune(),
       new LandingAudit(db).prune(now),
       new IndexStore(db).prune(now),
@@ -40,11 +42,14 @@ export default {
       sweepParked(environment.PACKS, now),
       dropUnused(environment, now),
     ])
+    // None of them keeps another from being done.
+    for (const chore of chores) if (chore.status === 'rejected') log('cron-failed', { reason: String(chore.reason) })
   },
   async queue({ queue, messages }, environment) {
     const { events, work } = wireIndexer(environment)
     if (queue === WORK_QUEUE) return consumeWork(work, messages)
     if (queue === DEAD_QUEUE) return consumeDead(events, messages)
-    return consumeEvents(events, messages)
+    if (queue === EVENTS_QUEUE) return consumeEvents(events, messages)
+    throw new Error(`nobody consumes ${queue}: its name stands in workers/index.ts, too`)
   },
 } satisfies ExportedHandler<Environment>

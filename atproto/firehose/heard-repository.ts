@@ -68,6 +68,7 @@ export function heardRepositories(events: readonly StreamEvent[]): HeardReposito
 function addTo(heard: Gathered, event: RecordEvent): boolean {
   if (event.collection === REPO_COLLECTION) {
     heard.isRecordNews = true
+    heard.isProven &&= event.isProven
     return true
   }
   if (event.value === null) return false

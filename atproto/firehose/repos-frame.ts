@@ -69,6 +69,9 @@ function readFrame(header: Record<string, unknown>, body: Record<string, unknown
   }
 }
 
+/** Of a commit, as the lexicon has it. */
+const MAX_OPERATIONS = 200
+
 type About = Pick<RecordEvent, 'did' | 'cursor' | 'time'>
 
 interface Operation {
@@ -81,7 +84,8 @@ function readCommit(nothing: EventsFrame, about: About, body: Record<string, unk
   const { rev, ops } = body
   if (!isRev(rev)) return nothing
   const listIt: StreamEvent = { kind: 'sync', ...about, rev }
-  if (body.tooBig === true || !Array.isArray(ops)) return { ...nothing, events: [listIt] }
+  if (body.tooBig === true || !Array.isArray(ops) || ops.length > MAX_OPERATIONS)
+    return { ...nothing, events: [listIt] }
   const wanted = ops.flatMap((op: unknown) => wantedOperation(op) ?? [])
   if (wanted.length === 0) return nothing
   // A record that is written twice in one commit is what it is at the end: no reader has seen it in between.

@@ -146,10 +146,16 @@ export class Repository extends DurableObject<Environment> {
     }
     const outcome = await hear(deps, address, heard)
     if (outcome === 'cold' || outcome === 'known') return outcome === 'known'
-    if (outcome === 'unclear') await this.#read(address)
-    else await this.#wakeToFill()
-    if (!this.#store.isComplete()) this.ctx.waitUntil(this.#ingest(address).then(() => this.#wakeForChores()))
+    // Whoever tells of it tells of others, too, and does not wait for the account's server.
+    const ready = outcome === 'unclear' ? this.#read(address) : this.#wakeToFill()
+    this.ctx.waitUntil(ready.then(() => this.#fillSoon(address)))
     return true
+  }
+
+  async #fillSoon(address: RepositoryAddress): Promise<void> {
+    if (this.#store.isComplete()) return
+    await this.#ingest(address)
+    await this.#wakeForChores()
   }
 
   /** Reads the account now, for a writer who found that the mirror is behind. */

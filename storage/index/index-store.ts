@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { AccountEvent, StreamEvent } from '../../atproto/firehose/stream-event.ts'
 import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
+import { CLOCK_SKEW, tidFromTime } from '../../atproto/records/tid.ts'
 import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
 import { identities, listings } from '../directory/tables.ts'
@@ -45,7 +46,10 @@ export class IndexStore implements IndexWriter {
   }
 
   async apply(events: readonly StreamEvent[], now: number): Promise<ApplyOutcome> {
-    const { changes, dropped } = readEvents(events.filter((event) => event.kind === 'record'))
+    const { changes, dropped } = readEvents(
+      events.filter((event) => event.kind === 'record'),
+      now,
+    )
     const statuses = newestStatuses(
       events.filter((event) => event.kind === 'account'),
       now,
@@ -102,7 +106,10 @@ export class IndexStore implements IndexWriter {
   }
 
   async replaceAccount(snapshot: AccountSnapshot, now: number): Promise<readonly DroppedRecord[]> {
-    const { did, handle, pds, isActive, rev, listedAt } = snapshot
+    const { did, handle, pds, isActive, listedAt } = snapshot
+    // One that lies in the future would hold off all that follows.
+    const latest = tidFromTime((listedAt + CLOCK_SKEW) * 1000, 0)
+    const [rev] = [snapshot.rev, latest].toSorted() as [string, string]
     const status = { did, status: statusOf(snapshot), time: listedAt }
     const known = [
       ...putAccount({ did, handle, pds }, now),
@@ -120,9 +127,9 @@ export class IndexStore implements IndexWriter {
       sql`insert into ${accountRevs} (did, rev, listed_at)
         select ${did}, ${rev}, ${listedAt} from ${accounts} where ${accounts.did} = ${did} and ${accounts.status} <> 'deleted'
         on conflict (did) do update set rev = excluded.rev, listed_at = excluded.listed_at
-        where (excluded.rev, excluded.listed_at) > (account_revs.rev, account_revs.listed_at)`,
+        where excluded.listed_at > account_revs.listed_at`,
       ...[...PLUGINS.values()].flatMap((plugin) =>
-        replaceRows(plugin, snapshot, rows.get(plugin.collection) ?? [], isNewest),
+        replaceRows(plugin, { did, rev, listedAt }, rows.get(plugin.collection) ?? [], isNewest),
       ),
       sql`delete from ${recordRevs} where did = ${did} and rev <= ${rev} and ${isNewest}`,
       sql`insert into ${listings} (did, listed_at) select ${did}, ${listedAt} where ${isNewest}
@@ -299,15 +306,15 @@ const REPLACED_AT_ONCE = 5_000
 /** Makes a collection of an account what was listed, range by range of its record keys. */
 function replaceRows(
   plugin: IndexPlugin,
-  snapshot: AccountSnapshot,
+  listing: Pick<AccountSnapshot, 'did' | 'rev' | 'listedAt'>,
   rows: readonly SnapshotRow[],
   isNewest: SQL,
 ): SQL[] {
-  const { did, rev } = snapshot
+  const { did, rev, listedAt } = listing
   const { table, collection } = plugin
   const isHeld = (rkey: SQL) =>
     sql`exists (select 1 from ${recordRevs} r where r.did = ${did} and r.collection = ${collection} and r.rkey = ${rkey} and r.rev > ${rev})`
-  const isListedLater = sql`exists (select 1 from ${listings} l where l.did = ${did} and l.listed_at > ${snapshot.listedAt})`
+  const isListedLater = sql`exists (select 1 from ${listings} l where l.did = ${did} and l.listed_at > ${listedAt})`
   // The directory lists repositories by itself.
   const mayReplace = collection === REPO_COLLECTION ? sql`${isNewest} and not ${isListedLater}` : isNewest
   const ranges = Array.from({ length: Math.max(1, Math.ceil(rows.length / REPLACED_AT_ONCE)) }, (_, i) =>

@@ -1,7 +1,7 @@
 import type { RecordEvent } from '../../atproto/firehose/stream-event.ts'
 import { isSupportedDid } from '../../atproto/identity/syntax.ts'
 import { InvalidRecordError } from '../../atproto/records/record-error.ts'
-import { isTid } from '../../atproto/records/tid.ts'
+import { CLOCK_SKEW, isTid, tidTime } from '../../atproto/records/tid.ts'
 import { droppedRecord } from './dropped-records.ts'
 import type { DroppedRecord } from './index-types.ts'
 import type { GivenRecord, IndexPlugin, RowValue } from './plugins/plugin.ts'
@@ -28,13 +28,17 @@ export interface ReadEvents {
   readonly dropped: readonly DroppedRecord[]
 }
 
-/** What events say of records, whatever strangers have put into them. Collections that the index does not know are left out. */
-export function readEvents(events: readonly RecordEvent[]): ReadEvents {
+/**
+ * What events say of records, whatever strangers have put into them. Collections that the index does not know are left out.
+ *
+ * @param now milliseconds since 1970
+ */
+export function readEvents(events: readonly RecordEvent[], now: number): ReadEvents {
   const dropped: DroppedRecord[] = []
   const newest = new Map<string, RecordEvent>()
   for (const event of events) {
     if (!PLUGINS.has(event.collection)) continue
-    const fault = faultOf(event)
+    const fault = faultOf(event, now)
     if (fault !== null) {
       dropped.push(droppedRecord(event, fault))
       continue
@@ -72,8 +76,10 @@ export function keyFault(rkey: string): string | null {
   return RECORD_KEY.test(rkey) ? null : 'the record key is none'
 }
 
-function faultOf({ did, rkey, rev }: RecordEvent): string | null {
+function faultOf({ did, rkey, rev }: RecordEvent, now: number): string | null {
   if (!isSupportedDid(did)) return 'the DID is none that is supported'
   if (!isTid(rev)) return 'the rev is no TID'
+  // It would be newer than all that follows.
+  if (tidTime(rev) > (now + CLOCK_SKEW) * 1000) return 'the rev lies in the future'
   return keyFault(rkey)
 }

@@ -73,9 +73,22 @@ test('each queue that is written to is read, and each queue of dead letters', ()
   expect(read.sort()).toEqual([...written, ...dead].sort())
 })
 
-test('the crons are those that the Worker tells apart', () => {
+/** What the Worker knows its crons and queues by. */
+function namesInWorker(pattern: RegExp): string[] {
   const entry = readFileSync(join(ROOT, 'workers/index.ts'), 'utf8')
-  for (const [, cron] of entry.matchAll(/^const EVERY_\w+ = '([^']+)'/gm)) expect(config.triggers.crons).toContain(cron)
+  return [...entry.matchAll(pattern)].map(([, name]) => name!).sort()
+}
+
+test('the crons are those that the Worker tells apart, and one more, for each day', () => {
+  const named = namesInWorker(/^const EVERY_\w+ = '([^']+)'/gm)
+  expect(named).toHaveLength(2)
+  expect(config.triggers.crons).toEqual(expect.arrayContaining(named))
+  expect(config.triggers.crons).toHaveLength(3)
+})
+
+test('the queues are those that the Worker tells apart', () => {
+  const consumed = (config.queues.consumers ?? []).map(({ queue }) => queue)
+  expect(namesInWorker(/^const \w+_QUEUE = '([^']+)'/gm)).toEqual(consumed.sort())
 })
 
 test('the bundle is far below what a Worker may be', async () => {

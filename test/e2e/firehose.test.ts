@@ -58,7 +58,8 @@ async function create(rkey: string, size = 10): Promise<void> {
 
 async function status(name = PDS): Promise<FirehoseStatus> {
   const firehose = await edge.object<Firehose>('FIREHOSE', name)
-  return (await firehose.ensureFollowing(name)) as FirehoseStatus
+  // What comes from there is gone with the runtime that it came from: this is a copy.
+  return JSON.parse(JSON.stringify(await firehose.ensureFollowing(name))) as FirehoseStatus
 }
 
 test('a real PDS is followed, through its pauses and those of the edge', async () => {
@@ -80,11 +81,7 @@ test('a real PDS is followed, through its pauses and those of the edge', async (
   await create('3lzkoq5qq2s2d')
   await expect.poll(async () => (await status()).counts.events, { timeout: 60_000 }).toBeGreaterThan(0)
   const isAllApplied = async () => {
-    const firehose = await edge.object<Firehose>('FIREHOSE', PDS)
-    await firehose.applied(Array.from({ length: 100 }, (_, i) => i + 1))
-    const s = await status()
-    console.log('DEBUG', Date.now() % 1000000, JSON.stringify(s), JSON.stringify(before.cursor))
-    const { pendingBatches, cursor } = s
+    const { pendingBatches, cursor } = await status()
     return pendingBatches === 0 && cursor! > before.cursor!
   }
   await expect.poll(isAllApplied, { timeout: 30_000 }).toBe(true)

@@ -41,6 +41,10 @@ describe('a commit', () => {
   })
 
   it.each<[string, object]>([
+    [
+      'does more than a commit may',
+      { ops: Array.from({ length: 201 }, () => ({ action: 'delete', path: WRITE.path, cid: null })) },
+    ],
     ['is too big', { tooBig: true, ops: [], blocks: toBytes(new Uint8Array(0)) }],
     ['has no blocks', { blocks: toBytes(new Uint8Array(0)) }],
     ['has blocks that are none', { blocks: toBytes(new Uint8Array([1, 2, 3])) }],

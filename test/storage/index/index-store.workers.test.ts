@@ -241,6 +241,30 @@ describe('apply', () => {
   })
 })
 
+describe('revs that lie in the future', () => {
+  const HOUR = 3_600_000
+
+  it('are none of an event: what really happens next counts', async () => {
+    await store.apply([event(ALICE, REPO_COLLECTION, APP, repo('app'), -HOUR)], NOW)
+    const { dropped } = await store.apply([event(ALICE, REPO_COLLECTION, APP, null, HOUR)], NOW)
+    expect(dropped).toMatchObject([{ reason: 'the rev lies in the future' }])
+    expect(await names()).toEqual(['app'])
+    await store.apply([event(ALICE, REPO_COLLECTION, APP, repo('later'), 0)], NOW)
+    expect(await names()).toEqual(['later'])
+  })
+
+  it('that a host tells hold off neither events nor another listing', async () => {
+    const records = [{ collection: REPO_COLLECTION, rkey: APP, value: repo('app') }]
+    await store.replaceAccount(snapshot({ records, rev: 'jzzzzzzzzzzzz' }), NOW)
+    await store.apply([event(ALICE, REPO_COLLECTION, APP, repo('by-event'), HOUR)], NOW + HOUR)
+    expect(await names()).toEqual(['by-event'])
+    const later = { records: [{ ...records[0]!, value: repo('by-list') }], rev: tid(-HOUR), listedAt: NOW + 2 * HOUR }
+    await store.prune(NOW + 100 * HOUR)
+    await store.replaceAccount(snapshot(later), NOW + 2 * HOUR)
+    expect(await names()).toEqual(['by-list'])
+  })
+})
+
 describe('what an account is called', () => {
   it('leads on from the handle that it had, until another has it', async () => {
     const put = (did: string, handle: string | null, at: number) =>
