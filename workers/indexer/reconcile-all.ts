@@ -32,6 +32,11 @@ const KNOWN_PAGE = 1_000
 export const NAMED_LIMIT = 10_000
 /** Accounts of a host that are listed although they may have nothing of ours: a host has fewer, and a relay has more. */
 const ALL_LIMIT = 200_000
+/**
+ * What hosts answer that have no list by collection. A PDS passes on what it does not know: it answers 400 where it has nobody
+ * to pass it on to, and else 401, since it does so only for those who have signed in.
+ */
+const WITHOUT_METHOD: readonly number[] = [400, 401, 404, 501]
 /** A cursor that begins with this is one of all accounts of a host that has no list of those with a collection. */
 const ALL = 'all:'
 
@@ -97,7 +102,7 @@ async function nextPage(deps: ReconcileAllDeps, { source, cursor, accounts }: Re
   try {
     return await deps.listAccounts(source, REPO_COLLECTION, cursor)
   } catch (error) {
-    const isUnknown = error instanceof PdsError && cursor === null && (error.status === 501 || error.status === 404)
+    const isUnknown = error instanceof PdsError && cursor === null && WITHOUT_METHOD.includes(error.status)
     if (!isUnknown) throw error
   }
   return allOf(deps, source, null)

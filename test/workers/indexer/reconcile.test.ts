@@ -168,7 +168,8 @@ describe('an account that the operator does not have served', () => {
 })
 
 describe('a list of all accounts', () => {
-  function lists(hasCollections: boolean) {
+  /** @param refusal HTTP status by which the host refuses to list by collection; null: it does list so */
+  function lists(refusal: number | null) {
     const hints: WorkMessage[] = []
     const wanted: string[] = []
     const asked: string[] = []
@@ -191,8 +192,7 @@ describe('a list of all accounts', () => {
       knownAccounts: async (after) => (after === '' ? ['did:plc:known'] : []),
       listAccounts: async (_, collection, cursor) => {
         asked.push(`${collection ?? 'all'} ${cursor ?? ''}`.trim())
-        if (collection !== null && !hasCollections)
-          throw new PdsError('pds.test', 501, 'MethodNotImplemented', '', null)
+        if (collection !== null && refusal !== null) throw new PdsError('pds.test', refusal, 'Refused', '', null)
         const page = Number(cursor ?? 0)
         return { dids: [`did:plc:${page}`], cursor: page < 24 ? String(page + 1) : null }
       },
@@ -204,10 +204,10 @@ describe('a list of all accounts', () => {
     return { deps, hints, wanted, asked, row: () => row }
   }
 
-  it.each([true, false])(
+  it.each([null, 400, 401, 404, 501])(
     'is read in steps, each of which goes on where the one before was (%s)',
-    async (hasCollections) => {
-      const { deps, hints, wanted, asked, row } = lists(hasCollections)
+    async (refusal) => {
+      const { deps, hints, wanted, asked, row } = lists(refusal)
       await startReconcile(deps, { relay: 'https://relay.test' })
       for (let steps = 0; row()!.finishedAt === null; steps++) {
         expect(steps).toBeLessThan(3)
@@ -216,12 +216,19 @@ describe('a list of all accounts', () => {
       expect(wanted).toEqual(Array.from({ length: 25 }, (_, n) => `did:plc:${n}`))
       expect(row()).toMatchObject({ accounts: 25 })
       expect(hints.filter(({ kind }) => kind === 'reconcile')).toHaveLength(3)
-      expect(asked).toHaveLength(hasCollections ? 25 : 26)
+      expect(asked).toHaveLength(refusal === null ? 25 : 26)
     },
   )
 
+  it.each([429, 500, 503])('is not taken for all accounts of a host that is only busy (%s)', async (refusal) => {
+    const { deps, asked, row } = lists(refusal)
+    await startReconcile(deps, { relay: 'https://relay.test' })
+    await expect(stepReconcile(deps, 'https://relay.test')).rejects.toThrow('Refused')
+    expect([asked, row()]).toMatchObject([['dev.skein.repo'], { cursor: null, finishedAt: null }])
+  })
+
   it('is not read twice where two read it at once', async () => {
-    const { deps, row, hints } = lists(true)
+    const { deps, row, hints } = lists(null)
     await startReconcile(deps, { relay: 'https://relay.test' })
     await Promise.all([stepReconcile(deps, 'https://relay.test'), stepReconcile(deps, 'https://relay.test')])
     await stepReconcile(deps, 'https://relay.test')
@@ -231,7 +238,7 @@ describe('a list of all accounts', () => {
   })
 
   it('is what the index knows, or what the operator names', async () => {
-    const { deps, wanted, row } = lists(true)
+    const { deps, wanted, row } = lists(null)
     await startReconcile(deps, { known: true })
     await stepReconcile(deps, 'known')
     expect([wanted, row()!.finishedAt !== null]).toEqual([['did:plc:known'], true])
