@@ -85,7 +85,7 @@ export function readIngestEntries({ INGEST_ENTRIES: text }: Environment): number
 }
 
 /**
- * Whoever reads a repository has some 55 bytes an object in memory: indexes and graphs. An isolate has 128 MB for these and
+ * Whoever reads a repository has some 65 bytes an object in memory: indexes and graphs. An isolate has 128 MB for these and
  * for all else that it does.
  */
 export const DEFAULT_REPOSITORY_OBJECTS = 1_500_000

@@ -34,6 +34,7 @@ export async function startStreamServer(message: (seq: number) => string): Promi
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     )
     sockets.add(socket)
+    socket.on('drain', () => wake())
     socket.on('close', () => {
       sockets.delete(socket)
       wake()
@@ -52,12 +53,11 @@ export async function startStreamServer(message: (seq: number) => string): Promi
   }
   const tell = async (socket: Duplex, from: number) => {
     for (let seq = from; sockets.has(socket); ) {
-      if (seq > released) {
+      if (seq > released || socket.writableNeedDrain) {
         await new Promise<void>((resolve) => waiting.push(resolve))
         continue
       }
-      const hasRoom = socket.write(textFrame(message(seq++)))
-      if (!hasRoom) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+      socket.write(textFrame(message(seq++)))
     }
   }
 

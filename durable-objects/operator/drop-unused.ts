@@ -24,7 +24,7 @@ export async function dropUnused(
     try {
       await repositoryOf(environment, did, rkey).dropIfUnused({ did, rkey })
     } catch (error) {
-      log('sweep-failed', { did, rkey, reason: String(error) })
+      log('eviction-failed', { did, rkey, reason: String(error) })
     }
   }
 }

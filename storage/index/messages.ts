@@ -3,10 +3,9 @@ import type { StreamEvent } from '../../atproto/firehose/stream-event.ts'
 /**
  * What travels through the Queues. A message is a hint: that a batch is not applied yet, or that an account is to be listed,
  * is a row elsewhere, so a lost message delays and never loses.
+ *
+ * This one: events of one upstream, in its order. At most 128,000 bytes of JSON.
  */
-export type IndexMessage = EventsMessage | WorkMessage
-
-/** Events of one upstream, in its order. At most 128,000 bytes of JSON. */
 export interface EventsMessage {
   readonly kind: 'events'
   /** Name of the `Firehose` object that waits until they are applied. */

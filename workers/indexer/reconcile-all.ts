@@ -28,8 +28,6 @@ export interface ReconcileAllDeps {
 const PAGES = 10
 const STEP = 20_000
 const KNOWN_PAGE = 1_000
-/** DIDs that a caller names at once. */
-export const NAMED_LIMIT = 10_000
 /** Accounts of a host that are listed although they may have nothing of ours: a host has fewer, and a relay has more. */
 const ALL_LIMIT = 200_000
 /**
