@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { repositories } from '../directory/tables.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type RepositoryColumns,
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
-import { accounts, formerHandles, pushes } from './tables.ts'
+import { accounts, pushes } from './tables.ts'
 import { isAccountVisible, isRepositoryVisible } from './visible.ts'
 
 /** An account as the index knows it. */
@@ -44,33 +44,6 @@ export async function searchAccounts(db: DrizzleD1Database, prefix: string, limi
     .where(and(isPrefix, isAccountVisible()))
     .orderBy(asc(accounts.handle))
     .limit(limit)
-}
-
-/**
- * The DID of an account that is served, by its handle, or by the one that it had until it took another.
- *
- * @param handle in lower case
- */
-export async function findByHandle(
-  db: DrizzleD1Database,
-  handle: string,
-): Promise<{ readonly did: string; readonly isFormer: boolean } | null> {
-  const [current, former] = await db.batch([
-    db
-      .select({ did: accounts.did })
-      .from(accounts)
-      .where(and(eq(accounts.handle, handle), isAccountVisible()))
-      .limit(1),
-    db
-      .select({ did: accounts.did })
-      .from(formerHandles)
-      .innerJoin(accounts, eq(accounts.did, formerHandles.did))
-      .where(and(eq(formerHandles.handle, handle), isAccountVisible()))
-      .orderBy(desc(formerHandles.until))
-      .limit(1),
-  ])
-  if (current[0] !== undefined) return { did: current[0].did, isFormer: false }
-  return former[0] === undefined ? null : { did: former[0].did, isFormer: true }
 }
 
 /** @param latest in milliseconds since 1970: what says that it comes later is not believed */

@@ -69,23 +69,14 @@ export class AccountWants implements WantQueue {
 
 const MAX_REASON = 500
 
-export interface WantOptions {
-  /** Which elements are meant. Default all. */
-  readonly condition?: SQL
-  /** Defaults: the first and the second value of an element. */
-  readonly did?: SQL
-  readonly reason?: SQL
-}
-
 /**
  * Wants accounts. One that is wanted already is wanted anew: who is about to list it has to come again.
  *
- * @param elements a JSON array, whose elements the options call `e.value`
+ * @param rows a JSON array of rows that begin with a DID and a reason, of which `condition` speaks as `e.value`
  * @param now milliseconds since 1970
  */
-export function wantEach(elements: SQL, now: number, options: WantOptions = {}): SQL {
-  const { condition = sql`true`, did = sql`e.value->>0`, reason = sql`e.value->>1` } = options
+export function wantEach(rows: SQL, now: number, condition: SQL = sql`true`): SQL {
   return sql`insert into ${accountWants} (did, reason, wanted_at, due_at)
-    select ${did}, ${reason}, ${now}, ${now} from json_each(${elements}) e where ${condition}
+    select e.value->>0, e.value->>1, ${now}, ${now} from json_each(${rows}) e where ${condition}
     on conflict (did) do update set wanted_at = max(excluded.wanted_at, account_wants.wanted_at + 1)`
 }

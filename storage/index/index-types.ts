@@ -9,27 +9,13 @@ export interface DroppedRecord {
   readonly reason: string
 }
 
-/** A repository by the account and the record key of its `dev.skein.repo`. */
-export interface RepositoryKey {
-  readonly did: string
-  readonly rkey: string
-}
-
-/** What {@link IndexWriter.apply} did. Lists have no account and no repository twice. */
+/** What {@link IndexWriter.apply} did. */
 export interface ApplyOutcome {
   /** Records that have changed; an event that was applied before counts nothing. */
   readonly applied: number
   readonly dropped: readonly DroppedRecord[]
-  /** Accounts of the events' records that nobody has resolved yet: `putAccount` is to be called for them. */
-  readonly unknownAccounts: readonly string[]
-  /** Repositories of which newer refs or packs came. */
-  readonly moved: readonly RepositoryKey[]
-  /** Accounts for which a want was put down: they changed identity, are active again, or an event does not spell out what. */
-  readonly wanted: readonly string[]
-  /** Accounts that are not active any more, for whatever reason: they are served no longer. */
-  readonly inactive: readonly string[]
-  /** Those of them that were deleted: what the index had of them is gone, and their mirrors are to go. */
-  readonly deleted: readonly string[]
+  /** Accounts that are to be listed now and were not before: that they are is a row. */
+  readonly wanted: readonly { readonly did: string /** Milliseconds since 1970. */; readonly dueAt: number }[]
 }
 
 /** Who an account is, as it was resolved. */
@@ -65,8 +51,8 @@ export interface SnapshotRecord {
 /** What `IndexStore` (index-store.ts) does. */
 export interface IndexWriter {
   /**
-   * Takes events over, in whatever order, and however often: all or nothing. Record events and account events change the
-   * index; identity and sync events of accounts that it knows become wants.
+   * Takes events over, in whatever order, and however often: all or nothing. Records that are proven change the index. What
+   * else is said becomes wants: identity, sync and account events of accounts that it knows, and what is not proven.
    *
    * @param now milliseconds since 1970
    */
@@ -74,13 +60,12 @@ export interface IndexWriter {
   /**
    * Takes over a whole listing of an account: what is in the index and not listed goes, but for what events newer than the
    * snapshot's rev have said. A snapshot older than one that was taken over before changes nothing. Where the account is
-   * not active its records are not looked at: they stay, hidden, and if it is deleted they go.
+   * not active its records are not looked at: they stay, hidden, and if it is deleted they go. The handle that it had before
+   * leads to it from now on, too.
    *
    * @param now milliseconds since 1970
    */
   replaceAccount(snapshot: AccountSnapshot, now: number): Promise<readonly DroppedRecord[]>
-  /** Notes who an account is. The handle that it had before leads to it from now on, too. @param now as above */
-  putAccount(account: ResolvedAccount, now: number): Promise<void>
   /** Drops all that the index has of a deleted account, but that it was. @param now as above */
   forgetAccount(did: string, now: number): Promise<void>
 }

@@ -11,7 +11,7 @@ import { UNMIRRORED } from '../../storage/index/account-standings.ts'
 import type { AccountWant, IndexWriter, WantQueue } from '../../storage/index/index-types.ts'
 
 export interface ReconcileAccountDeps {
-  readonly index: Pick<IndexWriter, 'replaceAccount' | 'putAccount' | 'forgetAccount'>
+  readonly index: Pick<IndexWriter, 'replaceAccount' | 'forgetAccount'>
   readonly wants: Pick<WantQueue, 'begin' | 'done' | 'putOff'>
   /** Who an account is now: nothing that is kept is believed. @throws as `IdentityResolver.resolve` */
   resolve(did: string): Promise<Identity>

@@ -3,6 +3,7 @@ import { IdentityResolver } from '../../atproto/identity/identity-resolver.ts'
 import { createGuardedFetch } from '../../atproto/network/guarded-fetch.ts'
 import { type Environment, mayMirror, readNetworkConfig, readUpstreams } from '../../durable-objects/environment.ts'
 import { log, logRoutine } from '../../durable-objects/log.ts'
+import { forEachMirror } from '../../durable-objects/operator/for-each-mirror.ts'
 import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
 import { firehoseOf, repositoryOf } from '../../durable-objects/stubs.ts'
@@ -13,7 +14,6 @@ import { IndexStore } from '../../storage/index/index-store.ts'
 import type { WorkMessage } from '../../storage/index/messages.ts'
 import { PLUGINS } from '../../storage/index/plugins/plugins.ts'
 import { Reconciles } from '../../storage/index/reconciles.ts'
-import { MirrorRegister } from '../../storage/operator/mirror-register.ts'
 import type { ConsumeEventsDeps } from './consume-events.ts'
 import type { ConsumeWorkDeps } from './consume-work.ts'
 import { followOutcome } from './follow-outcome.ts'
@@ -25,8 +25,6 @@ import { type ReconcileAllDeps, stepReconcile } from './reconcile-all.ts'
 const SENT_AT_ONCE = 100
 /** Keys that R2 deletes at once. */
 const DELETED_AT_ONCE = 1_000
-/** Mirrors of an account that are looked up at once. */
-const MIRRORS_PAGE = 500
 
 /** What the parts of the indexer are given. */
 export interface Indexer {
@@ -46,7 +44,6 @@ export function wireIndexer(environment: Environment): Indexer {
   const wants = new AccountWants(db)
   const letters = new DeadLetters(db)
   const hint = (messages: readonly WorkMessage[]) => sendHints(environment, messages)
-  const dropMirrors = (did: string) => dropAllMirrors(environment, db, did)
   const upstreams = new Set(readUpstreams(environment).map(({ name }) => name))
   const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
   const identities = new IdentityResolver({
@@ -77,7 +74,7 @@ export function wireIndexer(environment: Environment): Indexer {
     collections: [...PLUGINS.keys()],
     isKnown: (did: string) => isKnownAccount(db, did),
     isServed: (did: string) => mayMirror(environment, did),
-    dropMirrors,
+    dropMirrors: (did: string) => dropMirrors(environment, did),
     now: Date.now,
     random: Math.random,
     log,
@@ -88,8 +85,7 @@ export function wireIndexer(environment: Environment): Indexer {
     hear: async (address, heard) => {
       await repositoryOf(environment, address.did, address.rkey).hear(address, heard)
     },
-    dropMirrors,
-    hint,
+    hint: (wanted) => hint(wanted.map(({ did }) => ({ kind: 'account', did }))),
     deleteParked: async (keys) => {
       for (let at = 0; at < keys.length; at += DELETED_AT_ONCE) await PACKS.delete(keys.slice(at, at + DELETED_AT_ONCE))
     },
@@ -142,15 +138,9 @@ async function sendHints({ WORK }: Environment, messages: readonly WorkMessage[]
   }
 }
 
-async function dropAllMirrors(environment: Environment, db: DrizzleD1Database, did: string): Promise<void> {
-  const register = new MirrorRegister(db)
+async function dropMirrors(environment: Environment, did: string): Promise<void> {
   try {
-    for (let after = ''; ; ) {
-      const rkeys = await register.keysOf(did, MIRRORS_PAGE, after)
-      for (const rkey of rkeys) await repositoryOf(environment, did, rkey).drop({ did, rkey })
-      if (rkeys.length < MIRRORS_PAGE) return
-      after = rkeys.at(-1)!
-    }
+    await forEachMirror(environment, did, (mirror, key) => mirror.drop(key))
   } catch (error) {
     log('mirrors-untold', { did, reason: String(error) })
   }

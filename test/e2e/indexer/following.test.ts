@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../atproto/firehose/stream-event.ts'
 import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
 import { refsKey } from '../../../atproto/records/record-keys.ts'
+import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { EventsMessage } from '../../../storage/index/messages.ts'
 import { Random } from '../../git/random.ts'
 import { dumpIndex, showSearchWords } from '../../storage/index/index-dump.ts'
@@ -116,7 +117,8 @@ describe('the whole stream', () => {
     const value = { $type: 'dev.skein.repo', ...record }
     const place = { did: marker, cursor: 1, time: 1, collection: 'dev.skein.repo', rkey: '3lzkoq5qq2s2a' }
     const queue = await edge.queue<EventsMessage>('EVENTS')
-    const events = [{ kind: 'record' as const, ...place, rev: '3lzkoq5qq2s2b', value, isProven: false }]
+    const rev = tidFromTime(Date.now() * 1000, 0)
+    const events = [{ kind: 'record' as const, ...place, rev, value, isProven: true }]
     await queue.send({ kind: 'events', upstream: 'test', batch: ++batch, events })
     const db = await edge.database()
     await vi.waitFor(async () => {

@@ -35,7 +35,6 @@ class World {
           if (this.wantedMeanwhile-- > 0) this.want = { ...this.want!, wantedAt: this.want!.wantedAt + 1 }
           return []
         },
-        putAccount: async () => undefined,
         forgetAccount: async () => void this.done.push('forgotten'),
       },
       wants: {
