@@ -237,6 +237,12 @@ export class RequestContext {
     if (reason !== null) throw blocked(reason)
   }
 
+  /** The same of an account. @throws {@link HttpError} 403 where it is blocked */
+  async requireAccountServed({ did }: Identity): Promise<void> {
+    const { account } = await new BlockStore(this.db).of(did)
+    if (account !== null) throw blocked(account)
+  }
+
   /** @throws {@link HttpError} 403 */
   #requireMirrored({ did }: Identity): void {
     if (!mayMirror(this.environment, did)) throw new HttpError(403, 'NotServed', NOT_MIRRORED)

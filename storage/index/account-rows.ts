@@ -34,12 +34,14 @@ export function noteAccounts(rows: string): SQL {
   return sql`insert into ${accounts} (did) select value->>0 from json_each(${rows}) where true on conflict do nothing`
 }
 
-export function putAccount({ did, handle, pds }: ResolvedAccount, now: number): SQL[] {
+export function putAccount({ did, handle, uncheckedHandle, pds }: ResolvedAccount, now: number): SQL[] {
+  // None equals null.
+  const kept = sql`case when accounts.handle = ${uncheckedHandle ?? null} then accounts.handle end`
   return [
     // It has been verified that the handle is this account's: so it is nobody else's any more.
     sql`update ${accounts} set handle = null, resolved_at = max(resolved_at, ${now}) where handle = ${handle} and did <> ${did}`,
     sql`insert into ${accounts} (did, handle, pds, resolved_at) values (${did}, ${handle}, ${pds}, ${now})
-      on conflict (did) do update set handle = excluded.handle, pds = excluded.pds, resolved_at = excluded.resolved_at
+      on conflict (did) do update set handle = coalesce(excluded.handle, ${kept}), pds = excluded.pds, resolved_at = excluded.resolved_at
       where excluded.resolved_at >= accounts.resolved_at`,
     sql`delete from ${identities} where actor in (${did}, ${handle})`,
     sql`delete from ${identities} where actor in (select handle from ${formerHandles} where did = ${did})`,

@@ -4,7 +4,7 @@ import type { RecordEvent, StreamEvent } from '../../atproto/firehose/stream-eve
 import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
 import { noteAccounts, statusOf } from './account-rows.ts'
-import { wantEach } from './account-wants.ts'
+import { newlyWanted, readWants, wantEach } from './account-wants.ts'
 import { countDropped } from './dropped-records.ts'
 import type { ApplyOutcome } from './index-types.ts'
 import { type RecordChange, type RecordDoubt, readEvents } from './read-events.ts'
@@ -24,7 +24,7 @@ export async function applyEvents(
 ): Promise<ApplyOutcome> {
   const { changes, doubts, dropped } = readEvents(events.filter(isRecordEvent), now)
   const words = events.filter((event) => !isRecordEvent(event))
-  const dids = inParts([...new Set([...changes, ...doubts, ...words].map(({ did }) => did))])
+  const dids = inParts([...new Set([...changes, ...doubts, ...words].map(({ did }) => did))].map((did) => [did]))
   const before = dids.map(readWants)
   const noted = [...noteStatements(changes, now), ...wordStatements(words, now)]
   const revs = revStatements(changes, now)
@@ -34,31 +34,18 @@ export async function applyEvents(
     ...(dropped.length === 0 ? [] : [countDropped(dropped, now)]),
   ]
   const results = await runBatch(db, [...before, ...noted, ...revs, ...rest, ...dids.map(readWants)])
-  const wantsOf = (some: readonly D1Result[]) => some.flatMap(({ results }) => results as unknown as WantRow[])
-  const known = new Set(wantsOf(results.slice(0, before.length)).map(({ did }) => did))
   const revsAt = before.length + noted.length
   return {
     applied: results.slice(revsAt, revsAt + revs.length).reduce((sum, { results }) => sum + results.length, 0),
     dropped,
-    wanted: wantsOf(results.slice(results.length - dids.length)).filter(({ did }) => !known.has(did)),
+    wanted: newlyWanted(results.slice(0, before.length), results.slice(results.length - dids.length)),
   }
-}
-
-interface WantRow {
-  readonly did: string
-  readonly dueAt: number
 }
 
 type Word = Exclude<StreamEvent, RecordEvent>
 
 function isRecordEvent(event: StreamEvent): event is RecordEvent {
   return event.kind === 'record'
-}
-
-/** @param dids JSON */
-function readWants(dids: string): SQL {
-  return sql`select ${accountWants.did} as did, ${accountWants.dueAt} as dueAt
-    from json_each(${dids}) e cross join ${accountWants} where ${accountWants.did} = e.value`
 }
 
 const ACCOUNT = sql`select 1 from ${accounts} where ${accounts.did} = e.value->>0`
@@ -81,7 +68,7 @@ function noteStatements(changes: readonly RecordChange[], now: number): SQL[] {
   }
   const isNews = sql`not ${IS_KNOWN} or exists (${ACCOUNT} and ${accounts.status} <> 'active' and ${accounts.statusAt} < e.value->>2)`
   return inParts([...newest].map(([did, revTime]) => [did, 'new records', revTime])).flatMap((rows) => [
-    wantEach(sql`${rows}`, now, sql`(${isNews})`),
+    wantEach(sql`${rows}`, now, { condition: sql`(${isNews})` }),
     noteAccounts(rows),
   ])
 }
@@ -91,7 +78,7 @@ function wordStatements(words: readonly Word[], now: number): SQL[] {
   const rows = (kind: Word['kind'], row: (word: Word) => unknown[]) =>
     inParts(words.filter((word) => word.kind === kind).map((word) => [word.did, `${kind} event`, ...row(word)]))
   const want = (parts: readonly string[], isNews: SQL) =>
-    parts.map((part) => wantEach(sql`${part}`, now, sql`${IS_KNOWN} and ${isNews}`))
+    parts.map((part) => wantEach(sql`${part}`, now, { condition: sql`${IS_KNOWN} and ${isNews}` }))
   // What is known already is news all the same while the account is being listed: the host may have been asked before.
   const isNewStatus = sql`(${IS_WANTED} or not exists (${ACCOUNT} and ${accounts.status} = e.value->>2))`
   return [
@@ -146,5 +133,5 @@ function doubtStatements(doubts: readonly RecordDoubt[], now: number): SQL[] {
   const rows = doubts.map(({ did, collection, rkey, rev, isRecord }) => {
     return [did, 'unproven records', collection, rkey, rev, Number(isRecord)]
   })
-  return inParts(rows).map((part) => wantEach(sql`${part}`, now, isNews))
+  return inParts(rows).map((part) => wantEach(sql`${part}`, now, { condition: isNews }))
 }

@@ -14,8 +14,14 @@ export interface ApplyOutcome {
   /** Records that have changed; an event that was applied before counts nothing. */
   readonly applied: number
   readonly dropped: readonly DroppedRecord[]
-  /** Accounts that are to be listed now and were not before: that they are is a row. */
-  readonly wanted: readonly { readonly did: string /** Milliseconds since 1970. */; readonly dueAt: number }[]
+  readonly wanted: readonly WantedAccount[]
+}
+
+/** An account that is to be listed and was not before: that it is is a row. */
+export interface WantedAccount {
+  readonly did: string
+  /** Milliseconds since 1970: of one that was listed often lately, a while from now. */
+  readonly dueAt: number
 }
 
 /** Who an account is, as it was resolved. */
@@ -23,6 +29,8 @@ export interface ResolvedAccount {
   readonly did: string
   /** Null: none that verifies in both directions. */
   readonly handle: string | null
+  /** Where that is null: one that could not be checked. If the account has it, it keeps it. */
+  readonly uncheckedHandle?: string
   /** Origin of the PDS. */
   readonly pds: string
 }
@@ -70,7 +78,7 @@ export interface IndexWriter {
   forgetAccount(did: string, now: number): Promise<void>
 }
 
-/** An account that is to be listed. */
+/** An account that is to be listed, by somebody who begins to. */
 export interface AccountWant {
   readonly did: string
   readonly reason: string
@@ -78,26 +86,42 @@ export interface AccountWant {
   readonly wantedAt: number
   /** How often its listing has begun. */
   readonly tries: number
-  /** Milliseconds since 1970. */
-  readonly dueAt: number
+  /** Origin of its PDS as it was known before; null: it was not. */
+  readonly host: string | null
+  /** When it may be listed after this time, in milliseconds since 1970. */
+  readonly nextAt: number
 }
 
-/** What `AccountWants` (account-wants.ts) does: durable, since a message of a Queue is but a hint. */
+/**
+ * What `AccountWants` (account-wants.ts) does: durable, since a message of a Queue is but a hint. Nobody can have an account
+ * listed all the time: the pause between two listings grows as they come. Nor can a host keep all to itself who list.
+ */
 export interface WantQueue {
-  /** @param now milliseconds since 1970. One that has failed stays due when it is. */
-  want(dids: readonly string[], reason: string, now: number): Promise<void>
-  /** Those that are due, the longest due first. */
-  due(now: number, limit: number): Promise<AccountWant[]>
-  find(did: string): Promise<AccountWant | null>
+  /**
+   * @param now milliseconds since 1970. One that has failed stays due when it is
+   * @param isUrgent whether those that were listed often lately are due now, too
+   * @returns those that were not wanted before
+   */
+  want(dids: readonly string[], reason: string, now: number, isUrgent?: boolean): Promise<WantedAccount[]>
+  /** Those that are due: a few of each host, taken in turns. */
+  due(now: number, limit: number): Promise<WantedAccount[]>
+  /** Another one of a host that is due. @param host null: not known */
+  next(host: string | null, now: number): Promise<string | null>
   /** @returns false: it has been wanted again meanwhile, and stays */
   done(did: string, wantedAt: number): Promise<boolean>
   /**
    * Counts that a listing begins, and puts it off: should it be killed, nobody else could tell.
    *
-   * @returns the want; null: it is not due, or not wanted any more
+   * @returns the want; null: it is not due, or not wanted any more, or as many of its host are being listed as may be
    */
   begin(did: string, now: number, until: number): Promise<AccountWant | null>
-  /** It is due then. @param reason for the operator: of a failure, or why it is wanted */
+  /**
+   * Notes who hosts an account whose listing has begun.
+   *
+   * @returns false: as many of that host are being listed as may be, and it is due again as if it had not begun
+   */
+  place(did: string, host: string, now: number): Promise<boolean>
+  /** Its listing has ended, and it is due then. @param reason for the operator: of a failure, or why it is wanted */
   putOff(did: string, dueAt: number, reason: string): Promise<void>
   count(): Promise<number>
 }

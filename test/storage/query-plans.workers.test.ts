@@ -126,7 +126,10 @@ async function callAll(): Promise<void> {
   await wants.want([DID], 'test', NOW)
   await Promise.all([
     wants.due(NOW, 2),
-    wants.find(DID),
+    wants.next('https://pds.test', NOW),
+    wants.next(null, NOW),
+    wants.place(DID, 'https://pds.test', NOW),
+    wants.prune(NOW),
     wants.count(),
     wants.countDue(NOW),
     wants.begin(DID, NOW, NOW),

@@ -11,18 +11,16 @@ import { AccountWants } from '../../storage/index/account-wants.ts'
 import { DeadLetters } from '../../storage/index/dead-letters.ts'
 import { findMirrored, isKnownAccount, knownAccounts } from '../../storage/index/find-mirrored.ts'
 import { IndexStore } from '../../storage/index/index-store.ts'
-import type { WorkMessage } from '../../storage/index/messages.ts'
 import { PLUGINS } from '../../storage/index/plugins/plugins.ts'
 import { Reconciles } from '../../storage/index/reconciles.ts'
 import type { ConsumeEventsDeps } from './consume-events.ts'
 import type { ConsumeWorkDeps } from './consume-work.ts'
 import { followOutcome } from './follow-outcome.ts'
+import { type Hints, wireHints } from './hints.ts'
 import type { LettersDeps } from './letters.ts'
 import { reconcileAccount } from './reconcile-account.ts'
 import { type ReconcileAllDeps, stepReconcile } from './reconcile-all.ts'
 
-/** Messages that a Queue takes at once. */
-const SENT_AT_ONCE = 100
 /** Keys that R2 deletes at once. */
 const DELETED_AT_ONCE = 1_000
 
@@ -33,7 +31,7 @@ export interface Indexer {
   readonly work: ConsumeWorkDeps
   readonly reconciles: ReconcileAllDeps
   readonly letters: LettersDeps
-  readonly wants: AccountWants
+  readonly hints: Hints
 }
 
 /** @throws {@link ConfigError} */
@@ -43,7 +41,7 @@ export function wireIndexer(environment: Environment): Indexer {
   const index = new IndexStore(db)
   const wants = new AccountWants(db)
   const letters = new DeadLetters(db)
-  const hint = (messages: readonly WorkMessage[]) => sendHints(environment, messages)
+  const hints = wireHints(environment, wants)
   const upstreams = new Set(readUpstreams(environment).map(({ name }) => name))
   const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
   const identities = new IdentityResolver({
@@ -61,7 +59,9 @@ export function wireIndexer(environment: Environment): Indexer {
     wants,
     knownAccounts: (after, limit) => knownAccounts(db, after, limit),
     listAccounts: (origin, collection, cursor) => createPdsClient(environment, origin).listAccounts(collection, cursor),
-    hint,
+    hint: hints.accounts,
+    hintDue: () => hints.due(0),
+    hintLists: hints.lists,
     now: Date.now,
     log,
     logRoutine,
@@ -75,6 +75,7 @@ export function wireIndexer(environment: Environment): Indexer {
     isKnown: (did: string) => isKnownAccount(db, did),
     isServed: (did: string) => mayMirror(environment, did),
     dropMirrors: (did: string) => dropMirrors(environment, did),
+    hint: hints.accounts,
     now: Date.now,
     random: Math.random,
     log,
@@ -85,7 +86,7 @@ export function wireIndexer(environment: Environment): Indexer {
     hear: async (address, heard) => {
       await repositoryOf(environment, address.did, address.rkey).hear(address, heard)
     },
-    hint: (wanted) => hint(wanted.map(({ did }) => ({ kind: 'account', did }))),
+    hint: hints.accounts,
     deleteParked: async (keys) => {
       for (let at = 0; at < keys.length; at += DELETED_AT_ONCE) await PACKS.delete(keys.slice(at, at + DELETED_AT_ONCE))
     },
@@ -93,14 +94,13 @@ export function wireIndexer(environment: Environment): Indexer {
   } satisfies Parameters<typeof followOutcome>[0]
   return {
     db,
-    wants,
+    hints,
     reconciles,
     letters: {
       letters,
       send: async (message) => void (await EVENTS.send(message)),
       async want(dids) {
-        await wants.want(dids, 'named by an old dead letter', Date.now())
-        await hint(dids.map((did) => ({ kind: 'account', did })))
+        await hints.accounts(await wants.want(dids, 'named by an old dead letter', Date.now()))
       },
       now: Date.now,
     },
@@ -124,17 +124,6 @@ export function wireIndexer(environment: Environment): Indexer {
       follow: (events, applied) => followOutcome(outcome, events, applied),
       log,
     },
-  }
-}
-
-/** What is lost of it is found by cron. */
-async function sendHints({ WORK }: Environment, messages: readonly WorkMessage[]): Promise<void> {
-  try {
-    for (let at = 0; at < messages.length; at += SENT_AT_ONCE) {
-      await WORK.sendBatch(messages.slice(at, at + SENT_AT_ONCE).map((body) => ({ body })))
-    }
-  } catch (error) {
-    log('hints-unsent', { count: messages.length, reason: String(error) })
   }
 }
 

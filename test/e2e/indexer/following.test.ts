@@ -151,7 +151,9 @@ describe('the whole stream', () => {
     expect(await dump()).not.toEqual(before)
     await atmosphere.resume()
     const db = await edge.database()
-    // Listings that have failed are put off.
+    // Listings that have failed are put off, once they have.
+    const atWork = db.prepare('select count(*) as n from account_wants where at_work_until > 0')
+    await vi.waitFor(async () => expect(await atWork.first('n')).toBe(0), 30_000)
     await db.prepare('update account_wants set due_at = 0').run()
     await edge.runCron('11 5 * * SUN')
     await vi.waitFor(async () => expect(await dump()).toEqual(before), { timeout: 30_000, interval: 200 })

@@ -21,7 +21,7 @@ import { IndexStore } from '../../../storage/index/index-store.ts'
 import type { AccountSnapshot, ApplyOutcome } from '../../../storage/index/index-types.ts'
 import { Reconciles } from '../../../storage/index/reconciles.ts'
 import { hostileRecords } from './hostile-records.ts'
-import { dumpIndex, emptyIndex, showSearchWords } from './index-dump.ts'
+import { dumpIndex, emptyIndex, findWant, showSearchWords } from './index-dump.ts'
 import { didOf } from './random-stream.ts'
 
 const { DB } = env as unknown as Environment
@@ -67,6 +67,7 @@ function snapshot(fields: Partial<AccountSnapshot> = {}): AccountSnapshot {
 }
 
 const APP_RECORD = { collection: REPO_COLLECTION, rkey: APP, value: repo('app') }
+const listed = async (did: string) => wants.done(did, (await findWant(DB, did))!.wantedAt)
 const wantedBy = ({ wanted }: ApplyOutcome) => wanted.map(({ did }) => did)
 const names = async (did = ALICE) => (await directory.list(did)).map(({ record }) => record.name)
 const found = async (text: string) =>
@@ -109,7 +110,7 @@ describe('apply', () => {
       NOW,
     )
     expect(wantedBy(outcome)).toEqual([ALICE])
-    expect(await wants.find(BOB)).toBe(null)
+    expect(await findWant(DB, BOB)).toBe(null)
   })
 
   it('lists no account for what its listing has told already', async () => {
@@ -119,16 +120,16 @@ describe('apply', () => {
     expect(wantedBy(await store.apply([sync(-1), sync(0), unproven(0), status(ALICE, true, null, 9)], NOW))).toEqual([])
     for (const news of [sync(1), sync(0, ''), unproven(1), status(ALICE, false, null, -9)]) {
       expect(wantedBy(await store.apply([news], NOW))).toEqual([ALICE])
-      await wants.done(ALICE, (await wants.find(ALICE))!.wantedAt)
+      await listed(ALICE)
     }
     // While it is being listed its host may have been asked before.
     await wants.want([ALICE], 'test', NOW)
-    const { wantedAt } = (await wants.find(ALICE))!
+    const { wantedAt } = (await findWant(DB, ALICE))!
     await store.apply([status(ALICE, true, null, 0)], NOW)
-    expect((await wants.find(ALICE))!.wantedAt).toBeGreaterThan(wantedAt)
+    expect((await findWant(DB, ALICE))!.wantedAt).toBeGreaterThan(wantedAt)
     // Nor for what another upstream has proven.
     await store.apply([event(ALICE, REPO_COLLECTION, APP, repo('app'), 2)], NOW)
-    await wants.done(ALICE, (await wants.find(ALICE))!.wantedAt)
+    await listed(ALICE)
     expect(wantedBy(await store.apply([unproven(2)], NOW))).toEqual([])
   })
 
@@ -138,7 +139,7 @@ describe('apply', () => {
     for (const word of ['deleted', 'deactivated', 'takendown', '<script>']) {
       expect(wantedBy(await store.apply([status(ALICE, false, word, 1e12)], NOW))).toEqual([ALICE])
       expect(await dumpIndex(DB)).toEqual(before)
-      await wants.done(ALICE, (await wants.find(ALICE))!.wantedAt)
+      await listed(ALICE)
     }
   })
 
@@ -174,11 +175,11 @@ describe('apply', () => {
     expect(before).toMatchObject({ repositories: [{}], packs: [{}], pushes: [{}, {}] })
     for (const one of unproven(ALICE, true)) {
       expect(await store.apply([one], NOW)).toEqual({ applied: 0, dropped: [], wanted: [{ did: ALICE, dueAt: NOW }] })
-      await wants.done(ALICE, (await wants.find(ALICE))!.wantedAt)
+      await listed(ALICE)
     }
     for (const one of unproven(BOB, false)) {
       expect(await store.apply([one], NOW)).toEqual({ applied: 0, dropped: [], wanted: [{ did: BOB, dueAt: NOW }] })
-      await wants.done(BOB, (await wants.find(BOB))!.wantedAt)
+      await listed(BOB)
     }
     // Of a stranger that has nothing, or nothing valid, there is nothing to ask.
     const invalid = { ...event(BOB, REPO_COLLECTION, APP, { name: 1 }, 1), isProven: false }
@@ -199,10 +200,10 @@ describe('apply', () => {
   })
 
   it('hides accounts whose hosts do not serve them, and shows them when they come back', async () => {
-    const listed = (ago: number, fields: Partial<AccountSnapshot>) =>
+    const list = (ago: number, fields: Partial<AccountSnapshot>) =>
       store.replaceAccount(snapshot({ listedAt: NOW + ago, ...fields }), NOW + ago)
-    await listed(-100, { records: [APP_RECORD] })
-    await listed(-50, { isActive: false, status: 'deactivated' })
+    await list(-100, { records: [APP_RECORD] })
+    await list(-50, { isActive: false, status: 'deactivated' })
     expect([await found('app'), await reader.profile(ALICE)]).toEqual([[], null])
     // What comes of it meanwhile is kept, and is a sign that it may be back.
     const renamed = event(ALICE, REPO_COLLECTION, APP, repo('renamed'), -49)
@@ -210,11 +211,11 @@ describe('apply', () => {
     expect(wantedBy(await store.apply([renamed], NOW))).toEqual([ALICE])
     expect(await found('renamed')).toEqual([])
     // One that began before changes nothing.
-    await listed(-60, { records: [APP_RECORD] })
+    await list(-60, { records: [APP_RECORD] })
     expect(await found('app')).toEqual([])
-    await listed(-1, { records: [APP_RECORD] })
+    await list(-1, { records: [APP_RECORD] })
     expect(await found('app')).toEqual(['app'])
-    await listed(0, { isActive: false, status: '<script>' })
+    await list(0, { isActive: false, status: '<script>' })
     expect(await reader.findByHandle('alice.test')).toMatchObject({ did: ALICE, status: 'inactive' })
   })
 
@@ -229,8 +230,8 @@ describe('apply', () => {
     // Somebody wants it while it is being forgotten.
     await wants.want([ALICE], 'test', NOW)
     await store.forgetAccount(ALICE, NOW)
-    expect(await wants.find(ALICE)).not.toBe(null)
-    await wants.done(ALICE, (await wants.find(ALICE))!.wantedAt)
+    expect(await findWant(DB, ALICE)).not.toBe(null)
+    await listed(ALICE)
     expect(wantedBy(await store.apply(written, NOW))).toEqual([])
     await store.replaceAccount(snapshot({ listedAt: NOW - 1, records: [APP_RECORD] }), NOW)
     const dump = await dumpIndex(DB)
@@ -373,6 +374,33 @@ describe('what an account is called', () => {
   })
 })
 
+describe('a handle that cannot be checked', () => {
+  const put = (handle: string | null, uncheckedHandle: string | undefined, at: number) =>
+    store.replaceAccount(
+      snapshot({
+        handle,
+        ...(uncheckedHandle === undefined ? {} : { uncheckedHandle }),
+        listedAt: NOW + at,
+        records: [APP_RECORD],
+      }),
+      NOW + at,
+    )
+  const handle = async () => (await reader.profile(ALICE))!.handle
+
+  it('stays if it was the account’s, and the account names it still', async () => {
+    await put(null, 'alice.test', 0)
+    expect(await handle()).toBe(null)
+    await put('alice.test', undefined, 1)
+    await put(null, 'alice.test', 2)
+    expect([await handle(), await found('alice')]).toEqual(['alice.test', ['app']])
+    await put(null, 'alba.test', 3)
+    expect(await handle()).toBe(null)
+    await put('alice.test', undefined, 4)
+    await put(null, undefined, 5)
+    expect([await handle(), await found('alice')]).toEqual([null, []])
+  })
+})
+
 describe('a listing by the directory', () => {
   const entry = (name: string) => ({
     rkey: APP,
@@ -423,28 +451,13 @@ describe('a listing by the directory', () => {
     expect(await reader.profile(ALICE)).toMatchObject({ handle: 'alba.test' })
     await directory.replace(ALICE, [entry('app')], NOW + 1, identity('alma.test'))
     expect(await reader.profile(ALICE)).toMatchObject({ handle: 'alma.test' })
+    // Who asked may have asked while DNS did not answer.
+    await directory.replace(ALICE, [entry('app')], NOW + 2, { ...identity('x'), handle: null })
+    expect(await reader.profile(ALICE)).toMatchObject({ handle: 'alma.test' })
   })
 })
 
 describe('what is kept for later', () => {
-  it('wants an account until it was listed after it was wanted', async () => {
-    await wants.want([ALICE, BOB, ALICE], 'test', NOW)
-    const first = await wants.find(ALICE)
-    await wants.want([ALICE], 'test', NOW)
-    expect(await wants.done(ALICE, first!.wantedAt)).toBe(false)
-    expect(await wants.begin(ALICE, NOW - 1, NOW + 50)).toBe(null)
-    expect(await wants.begin(ALICE, NOW, NOW + 50)).toMatchObject({ did: ALICE, tries: 1, dueAt: NOW + 50 })
-    expect(await wants.begin(ALICE, NOW, NOW + 50)).toBe(null)
-    await wants.putOff(ALICE, NOW + 100, 'the host does not answer')
-    expect(await wants.countDue(NOW)).toBe(1)
-    expect((await wants.due(NOW, 10)).map(({ did }) => did)).toEqual([BOB])
-    expect(await wants.due(NOW + 100, 1)).toMatchObject([{ did: BOB }])
-    const again = await wants.find(ALICE)
-    expect(again).toMatchObject({ tries: 1, reason: 'the host does not answer', dueAt: NOW + 100 })
-    expect(await wants.done(ALICE, again!.wantedAt)).toBe(true)
-    expect(await wants.count()).toBe(1)
-  })
-
   it('keeps dead letters until they are taken', async () => {
     const letters = new DeadLetters(db)
     for (const n of [1, 2, 3]) await letters.add(`{"n":${n}}`, 'fault', NOW)

@@ -4,15 +4,13 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { StreamEvent } from '../../../atproto/firehose/stream-event.ts'
 import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
-import { AccountWants } from '../../../storage/index/account-wants.ts'
 import { IndexStore } from '../../../storage/index/index-store.ts'
-import { dumpIndex, emptyIndex, showSearchWords } from './index-dump.ts'
+import { dumpIndex, emptyIndex, findWant, showSearchWords } from './index-dump.ts'
 import { batches, RandomAccount, randomNumbers, START, shuffled } from './random-stream.ts'
 
 // However a stream comes, what it leaves is what the accounts hold.
 const { DB } = env as unknown as Environment
 const store = new IndexStore(drizzle(DB))
-const wants = new AccountWants(drizzle(DB))
 const NOW = START + 24 * 3_600_000
 const SEEDS = [1, 2, 3, 4, 5, 6]
 
@@ -90,7 +88,7 @@ describe.each(SEEDS)('a stream of several accounts (seed %i)', (seed) => {
     })
     const listWanted = async () => {
       for (const account of accounts)
-        if (await wants.find(account.did)) await store.replaceAccount(account.snapshot(NOW), NOW)
+        if (await findWant(DB, account.did)) await store.replaceAccount(account.snapshot(NOW), NOW)
     }
     expect(
       await indexOf(async () => {

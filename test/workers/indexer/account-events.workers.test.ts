@@ -89,6 +89,7 @@ class World {
         isKnown: (known) => isKnownAccount(db, known),
         isServed: () => true,
         dropMirrors: async () => void this.dropped++,
+        hint: async () => undefined,
         now: () => this.now,
         random: () => 0,
         log: () => undefined,
