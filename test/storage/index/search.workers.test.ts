@@ -137,7 +137,14 @@ describe('search', () => {
     const without = (all: readonly string[]) => all.filter((name) => name !== 'parser')
     await blocks.put({ did, rkey, reason: '', createdAt: NOW })
     const { search: found, newest, own } = before
-    expect(await looks()).toEqual({ ...before, search: without(found), newest: without(newest), own: without(own) })
+    const fewer = <T extends { repositories: number }>(one: T) => ({ ...one, repositories: one.repositories - 1 })
+    expect(await looks()).toEqual({
+      search: without(found),
+      newest: without(newest),
+      own: without(own),
+      account: fewer(before.account!),
+      accounts: before.accounts.map(fewer),
+    })
     await blocks.put({ did, rkey: null, reason: '', createdAt: NOW })
     expect(await looks()).toEqual({ search: [], newest: [], own: [], account: null, accounts: [] })
     await blocks.remove({ did, rkey: null })
