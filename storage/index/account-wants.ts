@@ -2,7 +2,7 @@ import { and, asc, count, eq, lte, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
-import type { AccountWant, WantQueue } from './index-types.ts'
+import type { AccountWant, Lease, WantQueue } from './index-types.ts'
 import { accountWants } from './tables.ts'
 
 /** Accounts that are to be listed, in D1. */
@@ -40,10 +40,11 @@ export class AccountWants implements WantQueue {
     return meta.changes > 0
   }
 
-  async begin(did: string, now: number, until: number): Promise<AccountWant | null> {
+  async begin(did: string, now: number, { first, longest }: Lease): Promise<AccountWant | null> {
+    const lease = sql`min(${longest}, ${first} * (1 << min(${accountWants.tries}, ${MAX_DOUBLINGS})))`
     const [begun] = await this.#db
       .update(accountWants)
-      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: until })
+      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: sql`${now} + ${lease}` })
       .where(and(eq(accountWants.did, did), lte(accountWants.dueAt, now)))
       .returning()
     return begun ?? null
@@ -68,6 +69,8 @@ export class AccountWants implements WantQueue {
 }
 
 const MAX_REASON = 500
+/** A number that is shifted further is none. */
+const MAX_DOUBLINGS = 20
 
 export interface WantOptions {
   /** Which elements are meant. Default all. */

@@ -1,4 +1,4 @@
-import { listAccount } from '../../atproto/account/list-account.ts'
+import { type ListAccountOptions, listAccount } from '../../atproto/account/list-account.ts'
 import {
   type Identity,
   IdentityNotFoundError,
@@ -18,6 +18,7 @@ export interface ReconcileAccountDeps {
   client(pds: string): PdsClient
   /** What of an account is listed. */
   readonly collections: readonly string[]
+  readonly condense: ListAccountOptions['condense']
   /** Whether the index has anything of an account. */
   isKnown(did: string): Promise<boolean>
   /** Whether the operator lets this edge have the account's repositories. */
@@ -33,8 +34,8 @@ export interface ReconcileAccountDeps {
   logRoutine(event: string, fields: Record<string, unknown>): void
 }
 
-/** Nobody else lists an account for so long: a listing is cut off by then. Milliseconds. */
-const LEASE = 15 * 60_000
+/** A listing is cut off by then. One that a limit kills tells nobody: so each time it is longer until the next. Milliseconds. */
+const LEASE = { first: 15 * 60_000, longest: 24 * 60 * 60_000 }
 /** Pauses after failures: the first, which doubles, and the longest. Milliseconds. */
 const FIRST_PAUSE = 30_000
 const LONGEST_PAUSE = 12 * 60 * 60_000
@@ -48,7 +49,7 @@ const ROUNDS = 3
 export async function reconcileAccount(deps: ReconcileAccountDeps, did: string): Promise<void> {
   const { wants, now } = deps
   for (let round = 0; round < ROUNDS; round++) {
-    const want = await wants.begin(did, now(), now() + LEASE)
+    const want = await wants.begin(did, now(), LEASE)
     if (want === null) return
     if (!(await listOrPutOff(deps, want))) return
     if (await wants.done(did, want.wantedAt)) return
@@ -77,7 +78,8 @@ async function list(deps: ReconcileAccountDeps, did: string, reason: string): Pr
   if (!deps.isServed(did)) return hide(deps, did, reason)
   const listedAt = now()
   const identity = await resolveOrNull(deps, did)
-  const listed = identity && (await listAccount(deps.client(identity.pds), did, deps.collections))
+  const { collections, condense } = deps
+  const listed = identity && (await listAccount(deps.client(identity.pds), { did, collections, condense, now }))
   if (identity === null || listed === null || listed.status === 'deleted') {
     if (await deps.isKnown(did)) await index.forgetAccount(did, now())
     await deps.dropMirrors(did)

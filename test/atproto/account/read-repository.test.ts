@@ -132,10 +132,10 @@ describe('findRepositories', () => {
 
 describe('listRange', () => {
   /** A host that lists in its own way. */
-  function host(list: (options: ListRecordsOptions) => RecordPage): PdsClient {
+  function host(list: (options: ListRecordsOptions) => Omit<RecordPage, 'length'>): PdsClient {
     return {
       service: 'https://pds.example.com',
-      listRecords: async (options: ListRecordsOptions) => list(options),
+      listRecords: async (options: ListRecordsOptions) => ({ ...list(options), length: 0 }),
     } as unknown as PdsClient
   }
 
@@ -167,5 +167,14 @@ describe('listRange', () => {
   test('gives up on a list that does not advance', async () => {
     const client = host(() => ({ records: [{ uri: '', rkey: 'p:1', value: {} }], cursor: 'p:1' }))
     await expect(keysOf(client, 1)).rejects.toThrow('does not end')
+  })
+
+  test('gives up on full pages of what is no record, without end', async () => {
+    let pages = 0
+    const client = host(() => ({ records: [], cursor: `p:${String(++pages).padStart(6, '0')}` }))
+    await expect(keysOf(client, 100)).rejects.toThrow('does not end')
+    expect(pages).toBe(2001)
+    await expect(keysOf(client, 1)).rejects.toThrow('does not end')
+    expect(pages).toBe(2001 + 6001)
   })
 })

@@ -39,9 +39,9 @@ class World {
         forgetAccount: async () => void this.done.push('forgotten'),
       },
       wants: {
-        begin: async (_, now, until) => {
+        begin: async (_, now, { first }) => {
           if (this.want === null || this.want.dueAt > now) return null
-          this.want = { ...this.want, tries: this.want.tries + 1, dueAt: until }
+          this.want = { ...this.want, tries: this.want.tries + 1, dueAt: now + first }
           return this.want
         },
         done: async (_, wantedAt) => {
@@ -59,6 +59,7 @@ class World {
       },
       client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
       collections: ['dev.skein.repo', 'dev.skein.pack'],
+      condense: ({ rkey }) => ({ value: `what is kept of ${rkey}`, bytes: 1 }),
       isKnown: async () => this.isKnown,
       isServed: () => this.isServed,
       dropMirrors: async () => void this.done.push('mirrors dropped'),
@@ -71,7 +72,7 @@ class World {
 }
 
 describe('an account that is wanted', () => {
-  it('is listed, without the bytes of its packs, by a rev of before', async () => {
+  it('is listed, of each record only what is kept, by a rev of before', async () => {
     const world = new World()
     world.pds.put('dev.skein.repo', 'a', { name: 'app' })
     world.pds.put('dev.skein.pack', 'b', { bytes: { $bytes: 'AAAA' }, size: 3 })
@@ -86,8 +87,8 @@ describe('an account that is wanted', () => {
         rev: REV,
         listedAt: NOW,
         records: [
-          { collection: 'dev.skein.repo', rkey: 'a', value: { name: 'app' } },
-          { collection: 'dev.skein.pack', rkey: 'b', value: { bytes: { $bytes: '' }, size: 3 } },
+          { collection: 'dev.skein.repo', rkey: 'a', value: 'what is kept of a' },
+          { collection: 'dev.skein.pack', rkey: 'b', value: 'what is kept of b' },
         ],
       },
     ])
