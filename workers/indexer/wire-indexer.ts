@@ -122,6 +122,8 @@ export function wireIndexer(environment: Environment): Indexer {
           Date.now(),
         ),
       isPassing: isPassingFault,
+      isWell: () => letters.canWrite(),
+      isFollowed: (upstream) => upstreams.has(upstream),
       bury: (payload, error) => letters.add(payload, error, Date.now()),
       tellApplied: async (upstream, batches) => {
         // Of one that is followed no more nobody waits.
