@@ -87,6 +87,8 @@ export const DEFAULT_BLOB_LIMIT = 5 * 1024 * 1024
 /** Bytes of an answer: 36 packs of up to 256 KiB, as they are asked for; what is larger is listed in smaller pages. */
 const LIST_MAX_BYTES = 12 * 1024 * 1024
 const JSON_MAX_BYTES = 4 * 1024 * 1024
+/** The same of the Agent's calls, which it parses itself: 200 results of a kilobyte each, and more. */
+const CALL_MAX_BYTES = 512 * 1024
 /** An at-uri has no more characters. A record key is a part of it, and keeps it in memory. */
 const MAX_URI = 8192
 /** Milliseconds: a large applyWrites takes seconds on a slow PDS, and giving up early costs a re-read. */
@@ -323,7 +325,7 @@ export class PdsClient {
       headers,
       body: init.body ?? null,
       timeout: isUpload ? UPLOAD_TIMEOUT : WRITE_TIMEOUT,
-      maxBytes: JSON_MAX_BYTES,
+      maxBytes: CALL_MAX_BYTES,
       deadline: JSON_DEADLINE,
     })
   }

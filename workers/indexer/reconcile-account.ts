@@ -64,7 +64,7 @@ async function listOrPutOff(deps: ReconcileAccountDeps, { did, tries, reason }: 
     await list(deps, did, reason)
     return true
   } catch (error) {
-    const asked = isPdsFault(error) ? (retryAfterOf(error) ?? 0) * 1000 : 0
+    const asked = isPdsFault(error) ? Math.min((retryAfterOf(error) ?? 0) * 1000, LONGEST_PAUSE) : 0
     const pause = Math.min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE) * (1 + random())
     const isTheirs = isPdsFault(error) || error instanceof IdentityUnavailableError
     log('account-put-off', { did, tries, isTheirs, reason: String(error) })

@@ -57,6 +57,18 @@ describe('a PDS that does not behave', () => {
     })
   })
 
+  test('an error with millions of empty objects is one without words, and a session with them none', async () => {
+    const bomb = `{"error":"x","a":[${'{},'.repeat(1_000_000)}{}]}`
+    const { client } = clientOf(
+      () => new Response(bomb, { status: 400 }),
+      () => new Response(bomb, { headers: { 'content-type': 'application/json' } }),
+    )
+    const list = client.listRecords({ did: 'd', collection: 'c', limit: 1 })
+    await expect(list).rejects.toMatchObject({ status: 400, error: '' })
+    const session = client.createSession({ identifier: 'a', password: 'b' })
+    await expect(session).rejects.toMatchObject({ name: 'PdsError' })
+  })
+
   test('a session without tokens is an invalid answer', async () => {
     const { client } = clientOf(json({ did: 'did:plc:a' }))
     await expect(client.createSession({ identifier: 'a', password: 'b' })).rejects.toMatchObject({

@@ -116,6 +116,7 @@ describe('an account that is wanted', () => {
   it.each([
     ['its host does not answer', new PdsUnreachableError('pds.test', 'cannot be reached'), 30_000],
     ['its host asks for a pause', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 300), 300_000],
+    ['its host asks for an age', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 1e15), 12 * 3_600_000],
     ['it cannot be looked up now', new IdentityUnavailableError(DID, 'plc.test', 'answered 500'), 30_000],
     ['something breaks here', new TypeError('x is not a function'), 30_000],
   ])('is put off where %s', async (_, fault, pause) => {
