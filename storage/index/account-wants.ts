@@ -2,7 +2,7 @@ import { and, asc, count, eq, lte, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { runBatch } from '../d1-batch.ts'
 import { inParts } from '../d1-rows.ts'
-import type { AccountWant, Lease, WantQueue } from './index-types.ts'
+import type { AccountWant, WantQueue } from './index-types.ts'
 import { accountWants } from './tables.ts'
 
 /** Accounts that are to be listed, in D1. */
@@ -40,11 +40,10 @@ export class AccountWants implements WantQueue {
     return meta.changes > 0
   }
 
-  async begin(did: string, now: number, { first, longest }: Lease): Promise<AccountWant | null> {
-    const lease = sql`min(${longest}, ${first} * (1 << min(${accountWants.tries}, ${MAX_DOUBLINGS})))`
+  async begin(did: string, now: number, until: number): Promise<AccountWant | null> {
     const [begun] = await this.#db
       .update(accountWants)
-      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: sql`${now} + ${lease}` })
+      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: dueAfterTry(now, until) })
       .where(and(eq(accountWants.did, did), lte(accountWants.dueAt, now)))
       .returning()
     return begun ?? null
@@ -69,8 +68,13 @@ export class AccountWants implements WantQueue {
 }
 
 const MAX_REASON = 500
-/** A number that is shifted further is none. */
-const MAX_DOUBLINGS = 20
+/** So often it is twice as long until an account is due whose listings are killed: of a quarter of an hour it becomes five days. */
+const MAX_DOUBLINGS = 9
+
+/** When an account is due again whose listing has begun and may be killed. @param until when it would be cut off */
+function dueAfterTry(now: number, until: number): SQL {
+  return sql`${now} + ${until - now} * (1 << min(${accountWants.tries}, ${MAX_DOUBLINGS}))`
+}
 
 export interface WantOptions {
   /** Which elements are meant. Default all. */

@@ -97,12 +97,6 @@ export interface AccountWant {
   readonly dueAt: number
 }
 
-/** For how long nobody else lists an account: the first time, and, doubled with each try, the longest. Milliseconds. */
-export interface Lease {
-  readonly first: number
-  readonly longest: number
-}
-
 /** What `AccountWants` (account-wants.ts) does: durable, since a message of a Queue is but a hint. */
 export interface WantQueue {
   /** @param now milliseconds since 1970. One that has failed stays due when it is. */
@@ -115,9 +109,10 @@ export interface WantQueue {
   /**
    * Counts that a listing begins, and puts it off, longer each time: should it be killed, nobody else could tell.
    *
+   * @param until when it is cut off; the first time it is due again then
    * @returns the want; null: it is not due, or not wanted any more
    */
-  begin(did: string, now: number, lease: Lease): Promise<AccountWant | null>
+  begin(did: string, now: number, until: number): Promise<AccountWant | null>
   /** It is due then. @param reason for the operator: of a failure, or why it is wanted */
   putOff(did: string, dueAt: number, reason: string): Promise<void>
   count(): Promise<number>

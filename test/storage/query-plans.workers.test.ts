@@ -129,7 +129,7 @@ async function callAll(): Promise<void> {
     wants.find(DID),
     wants.count(),
     wants.countDue(NOW),
-    wants.begin(DID, NOW, { first: 1, longest: 1 }),
+    wants.begin(DID, NOW, NOW),
     wants.putOff(DID, NOW, 'x'),
     wants.done(DID, NOW),
   ])

@@ -34,8 +34,8 @@ export interface ReconcileAccountDeps {
   logRoutine(event: string, fields: Record<string, unknown>): void
 }
 
-/** A listing is cut off by then. One that a limit kills tells nobody: so each time it is longer until the next. Milliseconds. */
-const LEASE = { first: 15 * 60_000, longest: 24 * 60 * 60_000 }
+/** Nobody else lists an account for so long: a listing is cut off by then. Milliseconds. */
+const LEASE = 15 * 60_000
 /** Pauses after failures: the first, which doubles, and the longest. Milliseconds. */
 const FIRST_PAUSE = 30_000
 const LONGEST_PAUSE = 12 * 60 * 60_000
@@ -49,7 +49,7 @@ const ROUNDS = 3
 export async function reconcileAccount(deps: ReconcileAccountDeps, did: string): Promise<void> {
   const { wants, now } = deps
   for (let round = 0; round < ROUNDS; round++) {
-    const want = await wants.begin(did, now(), LEASE)
+    const want = await wants.begin(did, now(), now() + LEASE)
     if (want === null) return
     if (!(await listOrPutOff(deps, want))) return
     if (await wants.done(did, want.wantedAt)) return

@@ -13,6 +13,7 @@ import { encodeRefRecord } from '../../../atproto/records/ref-record.ts'
 import { encodeRepoRecord } from '../../../atproto/records/repo-record.ts'
 import { TidClock, tidFromTime } from '../../../atproto/records/tid.ts'
 import { type LocalAccount, startLocalAccount } from '../local-account.ts'
+import { MemoryPds } from '../memory-pds.ts'
 
 let local: LocalAccount
 const tids = new TidClock()
@@ -116,6 +117,16 @@ describe('readRepository', () => {
     await local.applyWrites([repo(own, 'compacted'), pack(packKey(own, tids.next())), ref(own, 'refs/tags/old', gone)])
     expect(await local.requestsOf(() => readRepository(local.client, local.account.did, own))).toHaveLength(4)
   })
+})
+
+test('of a repository with hosts of invalid records some are told of, and all else is read', async () => {
+  const pds = new MemoryPds()
+  const rkey = tids.next()
+  const { value } = repo(rkey, 'app') as { value: unknown }
+  pds.put(REPO_COLLECTION, rkey, value)
+  for (let n = 0; n < 500; n++) pds.put(REF_COLLECTION, refKey(rkey, `refs/heads/${n}`, 1), { name: 7 })
+  const stored = await readRepository(pds.client, 'did:plc:a', rkey)
+  expect([stored!.repo.name, stored!.skipped.length]).toEqual(['app', 100])
 })
 
 describe('findRepositories', () => {

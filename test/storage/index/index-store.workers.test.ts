@@ -346,10 +346,9 @@ describe('what is kept for later', () => {
     const first = await wants.find(ALICE)
     await wants.want([ALICE], 'test', NOW)
     expect(await wants.done(ALICE, first!.wantedAt)).toBe(false)
-    const lease = { first: 50, longest: 1000 }
-    expect(await wants.begin(ALICE, NOW - 1, lease)).toBe(null)
-    expect(await wants.begin(ALICE, NOW, lease)).toMatchObject({ did: ALICE, tries: 1, dueAt: NOW + 50 })
-    expect(await wants.begin(ALICE, NOW, lease)).toBe(null)
+    expect(await wants.begin(ALICE, NOW - 1, NOW + 50)).toBe(null)
+    expect(await wants.begin(ALICE, NOW, NOW + 50)).toMatchObject({ did: ALICE, tries: 1, dueAt: NOW + 50 })
+    expect(await wants.begin(ALICE, NOW, NOW + 50)).toBe(null)
     await wants.putOff(ALICE, NOW + 100, 'the host does not answer')
     expect(await wants.countDue(NOW)).toBe(1)
     expect((await wants.due(NOW, 10)).map(({ did }) => did)).toEqual([BOB])
@@ -363,13 +362,13 @@ describe('what is kept for later', () => {
   it('puts an account off longer each time that a listing of it begins: one that is killed tells nobody', async () => {
     await wants.want([ALICE], 'test', NOW)
     const leases: number[] = []
-    for (let now = NOW; leases.length < 40; ) {
-      const { dueAt } = (await wants.begin(ALICE, now, { first: 50, longest: 1000 }))!
+    for (let now = NOW; leases.length < 70; ) {
+      const { dueAt } = (await wants.begin(ALICE, now, now + 50))!
       leases.push(dueAt - now)
       now = dueAt
     }
-    expect(leases.slice(0, 7)).toEqual([50, 100, 200, 400, 800, 1000, 1000])
-    expect(leases.at(-1)).toBe(1000)
+    expect(leases.slice(0, 5)).toEqual([50, 100, 200, 400, 800])
+    expect(leases.at(-1)).toBe(50 * 512)
   })
 
   it('keeps dead letters until they are taken', async () => {

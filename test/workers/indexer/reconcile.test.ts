@@ -39,9 +39,9 @@ class World {
         forgetAccount: async () => void this.done.push('forgotten'),
       },
       wants: {
-        begin: async (_, now, { first }) => {
+        begin: async (_, now, until) => {
           if (this.want === null || this.want.dueAt > now) return null
-          this.want = { ...this.want, tries: this.want.tries + 1, dueAt: now + first }
+          this.want = { ...this.want, tries: this.want.tries + 1, dueAt: until }
           return this.want
         },
         done: async (_, wantedAt) => {
