@@ -63,7 +63,7 @@ export class AccountWants implements WantQueue {
     const isBegun = sql`exists (select 1 from ${accountWants} where did = ${did} and at_work_until = ${until})`
     const hasRoom = sql`(host is null or ${atWork(sql`account_wants.host`, now)} < ${AT_WORK_PER_HOST})`
     const [begun, , pause] = await runBatch(this.#db, [
-      sql`update ${accountWants} set tries = tries + 1, due_at = ${until}, at_work_until = ${until}
+      sql`update ${accountWants} set tries = tries + 1, due_at = ${dueAfterTry(now, until)}, at_work_until = ${until}
         where did = ${did} and due_at <= ${now} and ${hasRoom}
         returning did, reason, wanted_at as wantedAt, tries, host`,
       notePause(did, now, isBegun),
@@ -111,6 +111,14 @@ export class AccountWants implements WantQueue {
 /** How many accounts of a host are being listed. */
 function atWork(host: SQL, now: number): SQL {
   return sql`(select count(*) from ${accountWants} w where w.host = ${host} and w.at_work_until > ${now})`
+}
+
+/** So often it is twice as long until an account is due whose listings are killed: of a quarter of an hour it becomes five days. */
+const MAX_DOUBLINGS = 9
+
+/** When an account is due again whose listing has begun and may be killed. @param until when it would be cut off */
+function dueAfterTry(now: number, until: number): SQL {
+  return sql`${now} + ${until - now} * (1 << min(tries, ${sql.raw(`${MAX_DOUBLINGS}`)}))`
 }
 
 export interface WantOptions {

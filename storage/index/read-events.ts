@@ -2,6 +2,7 @@ import type { RecordEvent } from '../../atproto/firehose/stream-event.ts'
 import { isSupportedDid } from '../../atproto/identity/syntax.ts'
 import { InvalidRecordError } from '../../atproto/records/record-error.ts'
 import { CLOCK_SKEW, isTid, tidTime } from '../../atproto/records/tid.ts'
+import { CondensedValue, type DecodedRecord } from './condensed-value.ts'
 import { droppedRecord } from './dropped-records.ts'
 import type { DroppedRecord } from './index-types.ts'
 import type { GivenRecord, IndexPlugin, RowValue } from './plugins/plugin.ts'
@@ -12,6 +13,9 @@ const RECORD_KEY = /^[A-Za-z0-9._:~-]{1,512}$/
 
 /** For how long it is known which event of a record was the newest: longer than any upstream's backlog. Milliseconds. */
 export const REVS_KEPT_FOR = 3 * 24 * 60 * 60_000
+
+/** Of what is wrong with a record, which a stranger may have worded, so much is kept. UTF-16 units. */
+const MAX_FAULT = 1000
 
 /** The newest event of one record, which is proven. */
 export interface RecordChange {
@@ -92,16 +96,14 @@ function decodeEvent({ collection, rkey, value, parked }: RecordEvent) {
   return decode(PLUGINS.get(collection)!, { rkey, value, isParked: parked !== undefined })
 }
 
-/** What a plugin makes of a record; a fault says why nothing. */
-export function decode(
-  plugin: IndexPlugin,
-  record: GivenRecord,
-): { readonly values: readonly RowValue[] | null; readonly fault: string | null } {
+/** What a plugin makes of a record, or has made of it. */
+export function decode(plugin: IndexPlugin, record: GivenRecord): DecodedRecord {
+  if (record.value instanceof CondensedValue) return record.value.decoded
   try {
     return { values: plugin.decode(record), fault: null }
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error
-    return { values: null, fault: error.message }
+    return { values: null, fault: error.message.slice(0, MAX_FAULT) }
   }
 }
 

@@ -50,6 +50,19 @@ describe('an account that is to be listed', () => {
     expect(await wants.count()).toBe(1)
   })
 
+  it('is put off longer each time that a listing of it begins: one that is killed tells nobody', async () => {
+    await wants.want([ALICE], 'test', NOW)
+    const leases: number[] = []
+    for (let now = NOW; leases.length < 70; ) {
+      await wants.begin(ALICE, now, now + 50)
+      const { dueAt } = (await findWant(DB, ALICE))!
+      leases.push(dueAt - now)
+      now = dueAt
+    }
+    expect(leases.slice(0, 5)).toEqual([50, 100, 200, 400, 800])
+    expect(leases.at(-1)).toBe(50 * 512)
+  })
+
   /** Wants it again each time that it has been listed. @returns the pauses between, in seconds */
   async function pauses(times: number, extra = 0): Promise<number[]> {
     const all: number[] = []

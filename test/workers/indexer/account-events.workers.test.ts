@@ -7,6 +7,7 @@ import { REPO_COLLECTION } from '../../../atproto/records/collections.ts'
 import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { AccountWants } from '../../../storage/index/account-wants.ts'
+import { condense } from '../../../storage/index/condense.ts'
 import { isKnownAccount } from '../../../storage/index/find-mirrored.ts'
 import { IndexReader } from '../../../storage/index/index-reader.ts'
 import { IndexStore } from '../../../storage/index/index-store.ts'
@@ -86,6 +87,7 @@ class World {
           return Object.assign(host.pds.client, { getRepoStatus: async () => host.status })
         },
         collections: [REPO_COLLECTION],
+        condense,
         isKnown: (known) => isKnownAccount(db, known),
         isServed: () => true,
         dropMirrors: async () => void this.dropped++,
