@@ -45,17 +45,18 @@ export async function benchIndex({ count: asked }: { count: number }): Promise<R
     port: 0,
     stateDirectory: join(root, 'edge'),
     pdsUrl: atmosphere.pdsUrl,
-    plcUrl: atmosphere.plcUrl,
+    plcUrl: server.plcUrl,
     vars: { UPSTREAMS: server.url },
   })
   cleanup.defer(() => edge.close())
   await seedRepositories(await edge.database(), REPOSITORIES)
 
-  await applyUpTo(edge, server.release, WARM_UP)
+  server.release(PUSHED_TO)
+  await reached(edge, WARM_UP)
   const start = await sampleOf(edge)
   const tenths: Sample[] = []
   // All of it is there from the start: it is caught up with.
-  server.release(WARM_UP + count)
+  server.release((WARM_UP + count) / EVENTS_PER_PUSH)
   for (let tenth = 1; tenth <= TENTHS; tenth++) {
     tenths.push(await reached(edge, WARM_UP + Math.floor((count * tenth) / TENTHS)))
   }
@@ -101,15 +102,10 @@ export async function benchIndex({ count: asked }: { count: number }): Promise<R
       repositories: REPOSITORIES,
       pushed_to: PUSHED_TO,
       events: count,
-      ...(await checked(edge, count)),
+      ...(await checked(edge, count, pushes.start)),
       cores: availableParallelism(),
     },
   }
-}
-
-async function applyUpTo(edge: Edge, release: (count: number) => void, count: number): Promise<void> {
-  release(count)
-  await reached(edge, count)
 }
 
 /** Once so many events are applied. Poll by poll: the object of the upstream says how far it is. */
@@ -127,7 +123,7 @@ async function sampleOf(edge: Edge): Promise<Sample> {
   const pid = await edge.pid()
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return {
-    applied: upstreams[0]?.cursor ?? 0,
+    applied: (upstreams[0]?.cursor ?? 0) * EVENTS_PER_PUSH,
     wall: performance.now(),
     cpu: await cpuOf(pid),
     residentMib: Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024),
@@ -139,11 +135,12 @@ function spent(from: Sample, to: Sample): { events: number; wall: number; cpu: n
 }
 
 /** What was to be done was done: a stream that is fast because it loses something would be none. */
-async function checked(edge: Edge, count: number): Promise<Record<string, Fact>> {
+async function checked(edge: Edge, count: number, start: number): Promise<Record<string, Fact>> {
   const db = await edge.database()
   const dropped = await db.prepare('select count(*) as kinds from dropped_records').first<{ kinds: number }>()
   const row = await db
-    .prepare('select count(*) as pushes, max(seq) as seq from pushes where pushed_at >= 1795000000000')
+    .prepare('select count(*) as pushes, max(seq) as seq from pushes where pushed_at >= ?')
+    .bind(start)
     .first<{ pushes: number; seq: number }>()
   return {
     kinds_dropped: dropped?.kinds ?? 0,
