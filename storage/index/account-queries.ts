@@ -1,6 +1,10 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { hasName } from '../directory/has-name.ts'
 import { repositories } from '../directory/tables.ts'
+import { blockedKey, blocksRepositoryOf, notBlocked } from '../operator/blocks.ts'
+import { blocks } from '../operator/tables.ts'
 import {
   type IndexedRepository,
   indexedRepository,
@@ -8,10 +12,10 @@ import {
   type RepositoryColumns,
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
-import { accounts, formerHandles, pushes } from './tables.ts'
+import { accounts, pushes } from './tables.ts'
 import { isAccountVisible, isRepositoryVisible } from './visible.ts'
 
-/** An account as the index knows it. */
+/** An account as the index knows it, without those of its repositories that are blocked. */
 export interface IndexedAccount {
   readonly did: string
   /** Null where none verifies. */
@@ -27,11 +31,18 @@ export interface Profile extends IndexedAccount {
   readonly pushedAt: number | null
 }
 
+/** Without what the operator has blocked of it, which is little: one look-up where there is none. */
 const ACCOUNT = {
   did: accounts.did,
   handle: accounts.handle,
-  repositories: accounts.repositories,
-  size: accounts.size,
+  repositories: sql<number>`${accounts.repositories} - (select count(*) from ${blockedOf(accounts.did)} where ${hasName()})`,
+  size: sql<number>`${accounts.size} - (select coalesce(sum(${repositories.size}), 0) from ${blockedOf(accounts.did)})`,
+}
+
+/** The repositories of an account that are blocked, to select from. */
+function blockedOf(did: SQLiteColumn): SQL {
+  const key = and(eq(repositories.did, did), eq(repositories.rkey, blockedKey(did)))
+  return sql`${blocks} cross join ${repositories} on ${blocksRepositoryOf(did)} and ${key}`
 }
 
 /** Accounts whose handle starts so, in the order of their handles. */
@@ -46,38 +57,12 @@ export async function searchAccounts(db: DrizzleD1Database, prefix: string, limi
     .limit(limit)
 }
 
-/**
- * The DID of an account that is served, by its handle, or by the one that it had until it took another.
- *
- * @param handle in lower case
- */
-export async function findByHandle(
-  db: DrizzleD1Database,
-  handle: string,
-): Promise<{ readonly did: string; readonly isFormer: boolean } | null> {
-  const [current, former] = await db.batch([
-    db
-      .select({ did: accounts.did })
-      .from(accounts)
-      .where(and(eq(accounts.handle, handle), isAccountVisible()))
-      .limit(1),
-    db
-      .select({ did: accounts.did })
-      .from(formerHandles)
-      .innerJoin(accounts, eq(accounts.did, formerHandles.did))
-      .where(and(eq(formerHandles.handle, handle), isAccountVisible()))
-      .orderBy(desc(formerHandles.until))
-      .limit(1),
-  ])
-  if (current[0] !== undefined) return { did: current[0].did, isFormer: false }
-  return former[0] === undefined ? null : { did: former[0].did, isFormer: true }
-}
-
 /** @param latest in milliseconds since 1970: what says that it comes later is not believed */
 export async function readProfile(db: DrizzleD1Database, did: string, latest: number): Promise<Profile | null> {
   const pushedAt = sql<
     number | null
-  >`(select max(p.pushed_at) from ${pushes} p where p.did = ${did} and p.pushed_at <= ${latest})`
+  >`(select p.pushed_at from ${pushes} p where p.did = ${did} and p.pushed_at <= ${latest} and ${notBlocked(sql`p.did`, sql`p.repo`)}
+      order by p.pushed_at desc limit 1)`
   const row = await db
     .select({ ...ACCOUNT, pushedAt })
     .from(accounts)

@@ -1,7 +1,6 @@
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { CLOCK_SKEW } from '../../atproto/records/tid.ts'
 import {
-  findByHandle,
   type IndexedAccount,
   listRepositoriesOf,
   type Profile,
@@ -9,6 +8,7 @@ import {
   readProfile,
   searchAccounts,
 } from './account-queries.ts'
+import { findByHandle, type HandleHolder } from './account-standings.ts'
 import type { IndexedRepository } from './indexed-repository.ts'
 import type { Page, Position } from './keyset.ts'
 import { searchRepositories } from './search.ts'
@@ -67,8 +67,8 @@ export class IndexReader {
     return readProfile(this.#db, did, this.#latest())
   }
 
-  /** The account that has a handle, or had it before. @param handle in lower case */
-  findByHandle(handle: string): Promise<{ readonly did: string; readonly isFormer: boolean } | null> {
+  /** See `findByHandle`: whether the account is served, its profile says. */
+  findByHandle(handle: string): Promise<HandleHolder | null> {
     return findByHandle(this.#db, handle)
   }
 

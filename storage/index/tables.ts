@@ -1,4 +1,4 @@
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** Accounts that have repositories. Times are milliseconds since 1970, here and in all that follows. */
 export const accounts = sqliteTable(
@@ -120,8 +120,29 @@ export const accountWants = sqliteTable(
     wantedAt: integer('wanted_at').notNull(),
     tries: integer('tries').notNull().default(0),
     dueAt: integer('due_at').notNull(),
+    /** Origin of the PDS, as far as it is known. */
+    host: text('host'),
+    /** Until when somebody lists it; 0, or past: nobody does. */
+    atWorkUntil: integer('at_work_until').notNull().default(0),
   },
-  (table) => [index('account_wants_by_due').on(table.dueAt, table.did)],
+  (table) => [
+    index('account_wants_by_due').on(table.dueAt, table.did),
+    index('account_wants_by_host').on(table.host, table.dueAt),
+    index('account_wants_at_work').on(table.host, table.atWorkUntil),
+  ],
+)
+
+/** How often accounts were listed lately: by that it is judged when they may be again. Rows of a day ago are dropped. */
+export const listingPauses = sqliteTable(
+  'listing_pauses',
+  {
+    did: text('did').primaryKey(),
+    /** One more with each listing, and less as time goes by. */
+    level: real('level').notNull(),
+    /** When the last listing began. */
+    listedAt: integer('listed_at').notNull(),
+  },
+  (table) => [index('listing_pauses_by_time').on(table.listedAt)],
 )
 
 /** How far a listing of all accounts has come. */

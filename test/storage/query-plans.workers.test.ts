@@ -93,6 +93,7 @@ async function callAll(): Promise<void> {
       { ...record, collection: REF_COLLECTION, rkey: refKey(RKEY, 'refs/heads/main', 1), value: null },
       { ...origin, kind: 'account', isActive: false, status: 'deleted' },
       { ...origin, did: didOf(2), kind: 'account', isActive: true, status: null },
+      { ...record, collection: REPO_COLLECTION, rkey: RKEY, value: null, isProven: false },
       { ...origin, kind: 'identity' },
       { ...origin, kind: 'sync', rev: RKEY },
       ...hostileRecords(RKEY).map((hostile) => ({ ...record, ...hostile })),
@@ -105,7 +106,6 @@ async function callAll(): Promise<void> {
   ]
   const snapshot = { ...IDENTITY, isActive: true, status: null, rev: RKEY, listedAt: NOW + 1, records }
   await store.replaceAccount(snapshot, NOW)
-  await store.putAccount(IDENTITY, NOW)
   await store.prune(NOW)
   for (const after of [undefined, [1, 2, 3, 4]])
     await reader.search('app', 'topic', { limit: 2, ...(after && { after }) })
@@ -126,7 +126,10 @@ async function callAll(): Promise<void> {
   await wants.want([DID], 'test', NOW)
   await Promise.all([
     wants.due(NOW, 2),
-    wants.find(DID),
+    wants.next('https://pds.test', NOW),
+    wants.next(null, NOW),
+    wants.place(DID, 'https://pds.test', NOW),
+    wants.prune(NOW),
     wants.count(),
     wants.countDue(NOW),
     wants.begin(DID, NOW, NOW),
@@ -142,13 +145,11 @@ async function callAll(): Promise<void> {
     letters.canWrite(),
     letters.prune(NOW),
   ])
-  await dropped.count([{ uri: 'at://x', collection: 'c', reason: 'r' }], NOW)
   await dropped.list()
   await dropped.total()
   await findMirrored(db, [{ did: DID, rkey: 'a' }])
   await Promise.all([knownAccounts(db, '', 2), isKnownAccount(db, DID)])
-  const standings = new AccountStandings(db)
-  await Promise.all([standings.of(DID), standings.byHandle('old.test')])
+  await new AccountStandings(db).of(DID)
   await reconciles.start('x', NOW)
   await Promise.all([
     reconciles.advance({ source: 'x', cursor: null, startedAt: NOW }, 1, null, NOW),

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../atproto/firehose/stream-event.ts'
 import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
 import { refsKey } from '../../../atproto/records/record-keys.ts'
+import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { EventsMessage } from '../../../storage/index/messages.ts'
 import { Random } from '../../git/random.ts'
 import { dumpIndex, showSearchWords } from '../../storage/index/index-dump.ts'
@@ -128,7 +129,8 @@ describe('the whole stream', () => {
     const value = { $type: 'dev.skein.repo', ...record }
     const place = { did: marker, cursor: 1, time: 1, collection: 'dev.skein.repo', rkey: '3lzkoq5qq2s2a' }
     const queue = await edge.queue<EventsMessage>('EVENTS')
-    const events = [{ kind: 'record' as const, ...place, rev: '3lzkoq5qq2s2b', value, isProven: false }]
+    const rev = tidFromTime(Date.now() * 1000, 0)
+    const events = [{ kind: 'record' as const, ...place, rev, value, isProven: true }]
     await queue.send({ kind: 'events', upstream: 'test', batch: ++batch, events })
     const db = await edge.database()
     await vi.waitFor(async () => {
@@ -161,7 +163,9 @@ describe('the whole stream', () => {
     expect(await dump()).not.toEqual(before)
     await atmosphere.resume()
     const db = await edge.database()
-    // Listings that have failed are put off.
+    // Listings that have failed are put off, once they have.
+    const atWork = db.prepare('select count(*) as n from account_wants where at_work_until > 0')
+    await vi.waitFor(async () => expect(await atWork.first('n')).toBe(0), 30_000)
     await db.prepare('update account_wants set due_at = 0').run()
     await edge.runCron('11 5 * * SUN')
     await vi.waitFor(async () => expect(await dump()).toEqual(before), { timeout: 30_000, interval: 200 })

@@ -54,7 +54,7 @@ function written(did: string, rkey: string, name: string, time: number) {
     rkey,
     rev: rkey,
     value,
-    isProven: false,
+    isProven: true,
   }
   return { kind: 'events', upstream: 'test', batch: 1, events: [record] }
 }

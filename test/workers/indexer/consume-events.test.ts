@@ -6,7 +6,7 @@ import type { Delivery } from '../../../workers/indexer/read-message.ts'
 
 class PassingError extends Error {}
 
-const NOTHING = { applied: 0, dropped: [], unknownAccounts: [], moved: [], wanted: [], inactive: [], deleted: [] }
+const NOTHING = { applied: 0, dropped: [], wanted: [] }
 
 function event(did: string): StreamEvent {
   return { kind: 'identity', did, cursor: 1, time: 1 }
