@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { repositories } from '../directory/tables.ts'
+import { isShown } from '../shown.ts'
 import {
   type IndexedRepository,
   indexedRepository,
@@ -9,7 +10,6 @@ import {
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
 import { accounts, formerHandles, pushes } from './tables.ts'
-import { isAccountVisible, isRepositoryVisible } from './visible.ts'
 
 /** An account as the index knows it. */
 export interface IndexedAccount {
@@ -34,16 +34,12 @@ const ACCOUNT = {
   size: accounts.size,
 }
 
-/** Accounts whose handle starts so, in the order of their handles. */
-export async function searchAccounts(db: DrizzleD1Database, prefix: string, limit: number): Promise<IndexedAccount[]> {
+/** The query of accounts whose handle starts so, in the order of their handles: {@link IndexedAccount} as rows. */
+export function selectAccounts(prefix: string, limit: number): SQL {
+  const { did, handle, repositories: count, size, shown } = accounts
   // Handles are ASCII, and none has a character after `~`.
-  const isPrefix = sql`${accounts.handle} >= ${prefix} and ${accounts.handle} < ${`${prefix}~`}`
-  return db
-    .select(ACCOUNT)
-    .from(accounts)
-    .where(and(isPrefix, isAccountVisible()))
-    .orderBy(asc(accounts.handle))
-    .limit(limit)
+  return sql`select ${did} as did, ${handle} as handle, ${count} as repositories, ${size} as size from ${accounts}
+    where ${handle} >= ${prefix} and ${handle} < ${`${prefix}~`} and ${isShown(shown)} order by ${handle} limit ${limit}`
 }
 
 /**
@@ -59,13 +55,13 @@ export async function findByHandle(
     db
       .select({ did: accounts.did })
       .from(accounts)
-      .where(and(eq(accounts.handle, handle), isAccountVisible()))
+      .where(and(eq(accounts.handle, handle), isShown(accounts.shown)))
       .limit(1),
     db
       .select({ did: accounts.did })
       .from(formerHandles)
       .innerJoin(accounts, eq(accounts.did, formerHandles.did))
-      .where(and(eq(formerHandles.handle, handle), isAccountVisible()))
+      .where(and(eq(formerHandles.handle, handle), isShown(accounts.shown)))
       .orderBy(desc(formerHandles.until))
       .limit(1),
   ])
@@ -77,11 +73,11 @@ export async function findByHandle(
 export async function readProfile(db: DrizzleD1Database, did: string, latest: number): Promise<Profile | null> {
   const pushedAt = sql<
     number | null
-  >`(select max(p.pushed_at) from ${pushes} p where p.did = ${did} and p.pushed_at <= ${latest})`
+  >`(select max(p.pushed_at) from ${pushes} p where p.did = ${did} and p.shown = 1 and p.pushed_at <= ${latest})`
   const row = await db
     .select({ ...ACCOUNT, pushedAt })
     .from(accounts)
-    .where(and(eq(accounts.did, did), isAccountVisible()))
+    .where(and(eq(accounts.did, did), isShown(accounts.shown)))
     .get()
   return row ?? null
 }
@@ -127,7 +123,7 @@ export async function listRepositoriesOf(
   const sorted = list(columns.map((column) => (isDescending ? sql`${column} desc` : column)))
   const rows = await db.all<RepositoryColumns & { name: string }>(sql`
     select ${REPOSITORY_COLUMNS}, ${repositories.name} as name from ${accounts} cross join ${repositories}
-    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isRepositoryVisible()} ${isAfter}
+    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isShown(repositories.shown)} ${isAfter}
     order by ${sorted} limit ${limit + 1}`)
   return pageOf(rows, limit, position, indexedRepository)
 }

@@ -1,6 +1,5 @@
-import { and, asc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, lt, or } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
 import { blocks } from './tables.ts'
 
@@ -109,17 +108,6 @@ export function parseSubject(text: string): BlockSubject | null {
   if (/^did:[^/]+$/.test(text)) return { did: text, rkey: null }
   const [, did, collection, rkey] = /^at:\/\/(did:[^/]+)\/([^/]+)\/([A-Za-z0-9._:~-]+)$/.exec(text) ?? []
   return did !== undefined && collection === REPO_COLLECTION && rkey !== undefined ? { did, rkey } : null
-}
-
-/**
- * For queries over what all accounts have: that the row's account is not blocked, nor its repository. Two look-ups by key
- * a row.
- *
- * @param rkey of `dev.skein.repo`; absent: the row is about an account
- */
-export function notBlocked(did: SQLiteColumn | SQL, rkey?: SQLiteColumn | SQL): SQL {
-  const uri = rkey === undefined ? sql`null` : sql`'at://' || ${did} || ${`/${REPO_COLLECTION}/`} || ${rkey}`
-  return sql`not exists (select 1 from ${blocks} where ${blocks.subject} in (${did}, ${uri}))`
 }
 
 function repositoryUri(did: string, rkey: string): string {

@@ -68,7 +68,7 @@ function snapshot(fields: Partial<AccountSnapshot> = {}): AccountSnapshot {
 
 const names = async (did = ALICE) => (await directory.list(did)).map(({ record }) => record.name)
 const found = async (text: string) =>
-  (await reader.search(text, undefined, { limit: 10 })).items.map(({ record }) => record.name)
+  (await reader.search(text, undefined, { limit: 10 })).repositories.items.map(({ record }) => record.name)
 
 describe('apply', () => {
   it('says what has changed, and of accounts that are new that they are', async () => {
@@ -286,7 +286,10 @@ describe('what an account is called', () => {
     expect(await reader.profile(ALICE)).toMatchObject({ handle: null })
     await put(ALICE, 'alice.test', NOW + 3)
     expect(await reader.findByHandle('alice.test')).toEqual({ did: ALICE, isFormer: false })
-    expect(await reader.searchAccounts('al', 5)).toMatchObject([{ did: BOB }, { did: ALICE }])
+    expect((await reader.search('al', undefined, { limit: 1 }, 5)).accounts).toMatchObject([
+      { did: BOB },
+      { did: ALICE },
+    ])
   })
 })
 
