@@ -114,6 +114,7 @@ export class UpstreamFollower {
     this.#rewindIfStuck()
     this.#endIfSilent()
     this.#savePosition()
+    this.#noteReached()
     await this.#connect()
   }
 
@@ -136,6 +137,8 @@ export class UpstreamFollower {
     return {
       upstream: upstream.name,
       isConnected: this.#connection?.socket != null,
+      isPaused: this.#isPaused,
+      reachedAt: store.reachedAt(),
       cursor: store.resumePosition(),
       lastEventAt: this.#lastEventAt,
       lastFrameAt: this.#lastFrameAt,
@@ -409,6 +412,12 @@ export class UpstreamFollower {
     if (silence < this.#silence.longest()) return
     this.#leave(connection)
     this.#connectAt = 0
+  }
+
+  /** For an object that wakes, and cannot connect. */
+  #noteReached(): void {
+    const { store, now } = this.#deps
+    if (this.#connection?.socket != null || this.#isPaused) store.noteReached(now())
   }
 
   /** A quiet stream moves on too. */
