@@ -1,4 +1,5 @@
--- What is shown: kept as a column, so that no list passes over what is not, and the full-text index has nothing else.
+-- What is shown: kept as a column, so that no list passes over what is not, and the full-text indexes have nothing else.
+-- Starts of words of up to six letters are looked up as words are; for longer ones the words that begin so are read together.
 CREATE VIEW repository_visibility AS
   SELECT r.id AS id, a.shown
     AND NOT EXISTS (SELECT 1 FROM blocks b WHERE b.subject = 'at://' || r.did || '/dev.skein.repo/' || r.rkey)
@@ -19,7 +20,11 @@ DROP TABLE repository_search;
 --> statement-breakpoint
 CREATE VIRTUAL TABLE repository_search USING fts5 (
   name, topics, owner, description,
-  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3'
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3 4 5 6'
+);
+--> statement-breakpoint
+CREATE VIRTUAL TABLE repository_names USING fts5 (
+  name, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', detail = none, prefix = '1 2 3 4 5 6'
 );
 --> statement-breakpoint
 CREATE VIEW repository_texts AS
@@ -41,6 +46,8 @@ UPDATE pushes SET shown = EXISTS (
 --> statement-breakpoint
 INSERT INTO repository_search (rowid, name, topics, owner, description)
   SELECT id, name, topics, owner, description FROM repository_texts;
+--> statement-breakpoint
+INSERT INTO repository_names (rowid, name) SELECT id, name FROM repository_texts;
 --> statement-breakpoint
 CREATE TRIGGER accounts_inserted AFTER INSERT ON accounts
 WHEN new.status <> 'active' OR EXISTS (SELECT 1 FROM blocks WHERE subject = new.did) BEGIN
@@ -75,6 +82,8 @@ CREATE TRIGGER repositories_shown AFTER UPDATE OF shown ON repositories WHEN new
   DELETE FROM repository_search WHERE rowid = new.id;
   INSERT INTO repository_search (rowid, name, topics, owner, description)
     SELECT id, name, topics, owner, description FROM repository_texts WHERE id = new.id;
+  DELETE FROM repository_names WHERE rowid = new.id;
+  INSERT INTO repository_names (rowid, name) SELECT id, name FROM repository_texts WHERE id = new.id;
 END;
 --> statement-breakpoint
 -- Of one name only the oldest is shown: with a row, that of the next one may change. Never more, however many have it.
@@ -96,6 +105,7 @@ CREATE TRIGGER repositories_deleted AFTER DELETE ON repositories BEGIN
     WHERE did = old.did AND NOT EXISTS (SELECT 1 FROM repositories o WHERE o.did = old.did AND o.name = old.name AND o.id <> old.id);
   UPDATE pushes SET shown = 0 WHERE did = old.did AND repo = old.rkey AND shown = 1;
   DELETE FROM repository_search WHERE rowid = old.id;
+  DELETE FROM repository_names WHERE rowid = old.id;
   UPDATE repositories SET shown = (SELECT v.shown FROM repository_visibility v WHERE v.id = repositories.id)
     WHERE shown = 0 AND id = (
       SELECT o.id FROM repositories o WHERE o.did = old.did AND o.name = old.name ORDER BY o.rkey LIMIT 1);
@@ -118,6 +128,8 @@ WHEN new.words <> old.words OR new.record <> old.record BEGIN
   DELETE FROM repository_search WHERE rowid = old.id;
   INSERT INTO repository_search (rowid, name, topics, owner, description)
     SELECT id, name, topics, owner, description FROM repository_texts WHERE id = new.id;
+  DELETE FROM repository_names WHERE rowid = old.id;
+  INSERT INTO repository_names (rowid, name) SELECT id, name FROM repository_texts WHERE id = new.id;
 END;
 --> statement-breakpoint
 CREATE TRIGGER accounts_renamed AFTER UPDATE OF handle ON accounts WHEN new.handle IS NOT old.handle BEGIN

@@ -6,11 +6,10 @@ import type { Position } from './keyset.ts'
 import type { SearchQuery } from './search-query.ts'
 import { accounts, pushes } from './tables.ts'
 
-/**
- * So many repositories are looked at. Where more of them answer a query its words are common, and their weights say
- * nothing: then the newest of them are taken.
- */
+/** So many repositories are looked at. Where more of them answer a query, the newest of them are taken, and not weighed. */
 const WEIGHED = 200
+/** A word that more repositories have says nothing of any, and to weigh it would cost the more, the more there are. */
+const RARE = 1_000
 /** Repositories that have the very name that was asked for, the newest activity first. */
 const NAMESAKES = 100
 /** Weights of the columns of `repository_search`: name, topics, owner, description. */
@@ -37,32 +36,37 @@ export const foundPosition = ({ tier, weight, at, place }: FoundColumns): Positi
 
 /**
  * The query of repositories, best first: those whose name is the query, then those with its words in their names, then all
- * others; of each by weight, then by activity. What is weighed is bounded, so that a word that all have costs no more than
- * another. The full-text index has only what is shown; and what is found is looked up when it is known to be a candidate.
+ * others; of each by weight, then by activity. What is looked at is bounded, so that a word that all have costs no more than
+ * another. The full-text indexes have only what is shown.
  *
  * @param match of the query, not null
  */
 export function selectFound(
-  { name, match }: Pick<SearchQuery, 'name'> & { readonly match: string },
+  { name, match, terms, nameMatch }: Omit<SearchQuery, 'match' | 'handlePrefix'> & { readonly match: string },
   { limit, after, latest }: SearchOptions,
 ): SQL {
-  const newest = (expression: string, count: number) =>
-    sql`select rowid as id from repository_search where repository_search match ${expression} order by rowid desc limit ${count}`
   const isAfter = after === undefined ? sql`` : sql`where (tier, weight, at, place) > (${listOf(after)})`
   return sql`
-    with found as materialized (${newest(match, WEIGHED + 1)}),
-    is_rare as materialized (select count(*) <= ${WEIGHED} as yes from found),
+    with found as materialized (
+      select rowid as id from repository_search where repository_search match ${match} order by rowid desc limit ${WEIGHED + 1}
+    ),
+    weighing as materialized (
+      select group_concat(e.value, ' AND ') as expression from json_each(${JSON.stringify(terms)}) e
+      where (select count(*) from found) <= ${WEIGHED}
+        and (select count(*) from (select 1 from repository_search where repository_search match e.value limit ${RARE + 1})) <= ${RARE}
+    ),
     candidates as (
       select id, 0 as tier, 0 as weight from (${namesakes(name, sql`<= ${latest}`)})
       union all
       select id, 0, 0 from (${namesakes(name, sql`> ${latest}`)})
       union all
-      select id, 1, 0 from (${newest(`{name} : (${match})`, WEIGHED)})
+      select id, 1, 0 from (
+        select rowid as id from repository_names where repository_names match ${nameMatch ?? '""'} order by rowid desc limit ${WEIGHED})
       union all
-      select rowid, 2, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from is_rare cross join repository_search
-        where yes and repository_search match ${match}
+      select rowid, 2, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from weighing cross join repository_search
+        where expression is not null and repository_search match expression and +rowid in (select id from found)
       union all
-      select id, 2, 0 from is_rare cross join found where not yes
+      select id, 2, 0 from found
     ),
     ranked as (
       select c.id, c.tier, c.weight, -(${believedPush(latest)}) as at, -c.id as place

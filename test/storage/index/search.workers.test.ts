@@ -220,5 +220,7 @@ it('reads a query as what can only be an expression', () => {
   expect(parseSearch('Hello wor').match).toBe('"Hello" AND "wor"*')
   expect(parseSearch('x', 'machine-learning').match).toBe('"x"* AND {topics} : ("machine learning")')
   expect(parseSearch('alice.test app').match).toBe('("alice" AND "test" OR {owner} : ("alice")) AND "app"*')
+  expect(parseSearch('alice.test app').nameMatch).toBe('"alice" AND "test" AND "app"*')
+  expect(parseSearch('x', 'machine-learning').nameMatch).toBe(null)
   expect(parseSearch('!!!').match).toBe(null)
 })
