@@ -40,8 +40,10 @@ export default defineConfig({
       },
       {
         // Real clients, the real PDS and workerd: each file has its own. More than two at once would only wait for each other.
+        // The modules are shared: to load the PDS and Miniflare anew takes longer than many a file's tests.
         test: {
           name: 'e2e',
+          isolate: false,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/bundle-once.ts'],
           pool: 'forks',

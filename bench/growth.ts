@@ -7,7 +7,7 @@ import { circumstances, openStage, type Stage } from './stage.ts'
 /** After so many pushes to one repository it is measured what one more costs. */
 const STEPS = [1, 100, 2000]
 /** Small requests take milliseconds: more rounds than for whole clones. */
-const ROUNDS_FACTOR = 5
+const ROUNDS_FACTOR = 10
 /** A mirror merges its packs a second after a push; it is done once so long nothing more is heard of it. Milliseconds. */
 const QUIET = 3000
 

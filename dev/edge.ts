@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import { LocalD1 } from './local-d1.ts'
 import { bundleWorker, type WorkerBundle } from './worker-bundle.ts'
 
 /** The Worker, its Durable Objects, R2 and D1, run by workerd on this machine; workerd itself listens on the port. */
@@ -80,7 +81,6 @@ export const LOCAL_EDGE_DID = 'did:web:skein.test'
 
 const LOOPBACK = '127.0.0.1'
 const EVERY_MINUTE = '* * * * *'
-const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
 /** @throws Miniflare's own error, with `code` 'ERR_ADDRESS_IN_USE' where the port is taken */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
@@ -180,6 +180,8 @@ async function startMiniflare(
     r2Buckets: workerOptions.r2Buckets as Readonly<Record<string, { id: string }>>,
     unsafeDirectSockets: [{ host: LOOPBACK, port: 0 }],
   }
+  const d1 = await LocalD1.of(storage(options), workerOptions)
+  await d1.prepare()
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: LOOPBACK,
@@ -195,7 +197,7 @@ async function startMiniflare(
   )
   try {
     await miniflare.ready
-    await applyMigrations(miniflare)
+    await d1.migrate(miniflare)
     // Else nothing is followed until cron's first minute.
     if (options.vars?.UPSTREAMS) await runCron(miniflare, EVERY_MINUTE)
   } catch (error) {
@@ -216,25 +218,6 @@ function moduleType(name: string): 'ESModule' | 'CompiledWasm' | 'Data' | null {
 async function sessionKey(path: string): Promise<string> {
   if (!existsSync(path)) await writeFile(path, randomBytes(32).toString('base64'), { mode: 0o600 })
   return readFile(path, 'utf8')
-}
-
-/** As `wrangler d1 migrations apply` does it, with the same table of what has been applied. */
-async function applyMigrations(miniflare: Miniflare): Promise<void> {
-  const db = await miniflare.getD1Database('DB')
-  await db.exec(
-    'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)',
-  )
-  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
-  const applied = new Set(results.map(({ name }) => name))
-  for (const name of (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).sort()) {
-    if (applied.has(name)) continue
-    const sql = await readFile(join(MIGRATIONS, name), 'utf8')
-    const statements = sql.split('--> statement-breakpoint').filter((statement) => statement.trim() !== '')
-    await db.batch([
-      ...statements.map((statement) => db.prepare(statement)),
-      db.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name),
-    ])
-  }
 }
 
 /** @throws where /proc is absent: benches that count CPU time run on Linux */

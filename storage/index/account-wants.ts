@@ -43,7 +43,7 @@ export class AccountWants implements WantQueue {
   async begin(did: string, now: number, until: number): Promise<AccountWant | null> {
     const [begun] = await this.#db
       .update(accountWants)
-      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: until })
+      .set({ tries: sql`${accountWants.tries} + 1`, dueAt: dueAfterTry(now, until) })
       .where(and(eq(accountWants.did, did), lte(accountWants.dueAt, now)))
       .returning()
     return begun ?? null
@@ -68,6 +68,13 @@ export class AccountWants implements WantQueue {
 }
 
 const MAX_REASON = 500
+/** So often it is twice as long until an account is due whose listings are killed: of a quarter of an hour it becomes five days. */
+const MAX_DOUBLINGS = 9
+
+/** When an account is due again whose listing has begun and may be killed. @param until when it would be cut off */
+function dueAfterTry(now: number, until: number): SQL {
+  return sql`${now} + ${until - now} * (1 << min(${accountWants.tries}, ${MAX_DOUBLINGS}))`
+}
 
 export interface WantOptions {
   /** Which elements are meant. Default all. */

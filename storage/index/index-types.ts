@@ -58,7 +58,7 @@ export interface AccountSnapshot extends ResolvedAccount {
 export interface SnapshotRecord {
   readonly collection: string
   readonly rkey: string
-  /** JSON. `bytes` of a pack may be left in. */
+  /** JSON, or the `CondensedValue` of it (condensed-value.ts). */
   readonly value: unknown
 }
 
@@ -107,8 +107,9 @@ export interface WantQueue {
   /** @returns false: it has been wanted again meanwhile, and stays */
   done(did: string, wantedAt: number): Promise<boolean>
   /**
-   * Counts that a listing begins, and puts it off: should it be killed, nobody else could tell.
+   * Counts that a listing begins, and puts it off, longer each time: should it be killed, nobody else could tell.
    *
+   * @param until when it is cut off; the first time it is due again then
    * @returns the want; null: it is not due, or not wanted any more
    */
   begin(did: string, now: number, until: number): Promise<AccountWant | null>

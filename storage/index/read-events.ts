@@ -2,6 +2,7 @@ import type { RecordEvent } from '../../atproto/firehose/stream-event.ts'
 import { isSupportedDid } from '../../atproto/identity/syntax.ts'
 import { InvalidRecordError } from '../../atproto/records/record-error.ts'
 import { CLOCK_SKEW, isTid, tidTime } from '../../atproto/records/tid.ts'
+import { CondensedValue, type DecodedRecord } from './condensed-value.ts'
 import { droppedRecord } from './dropped-records.ts'
 import type { DroppedRecord } from './index-types.ts'
 import type { GivenRecord, IndexPlugin, RowValue } from './plugins/plugin.ts'
@@ -9,6 +10,9 @@ import { PLUGINS } from './plugins/plugins.ts'
 
 /** https://atproto.com/specs/record-key */
 const RECORD_KEY = /^[A-Za-z0-9._:~-]{1,512}$/
+
+/** Of what is wrong with a record, which a stranger may have worded, so much is kept. UTF-16 units. */
+const MAX_FAULT = 1000
 
 /** The newest event of one record. */
 export interface RecordChange {
@@ -58,16 +62,14 @@ export function readEvents(events: readonly RecordEvent[], now: number): ReadEve
   return { changes, dropped }
 }
 
-/** What a plugin makes of a record; a fault says why nothing. */
-export function decode(
-  plugin: IndexPlugin,
-  record: GivenRecord,
-): { readonly values: readonly RowValue[] | null; readonly fault: string | null } {
+/** What a plugin makes of a record, or has made of it. */
+export function decode(plugin: IndexPlugin, record: GivenRecord): DecodedRecord {
+  if (record.value instanceof CondensedValue) return record.value.decoded
   try {
     return { values: plugin.decode(record), fault: null }
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error
-    return { values: null, fault: error.message }
+    return { values: null, fault: error.message.slice(0, MAX_FAULT) }
   }
 }
 

@@ -20,6 +20,8 @@ starting.defer(() => atmosphere.close())
 
 /** A Jetstream that has forgotten what it is asked for. */
 const refusing = createServer().on('upgrade', (_, socket) => {
+  // The edge may hang up first: an upgraded socket has no listener but this one.
+  socket.on('error', () => undefined)
   const body = JSON.stringify({ error: 'CursorTooOld', message: 'the floor is 9000' })
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

@@ -45,6 +45,9 @@ const since = (commit: number) => `--shallow-since=${1_700_000_000 + 60 * commit
 /** Version 1 is version 0 behind one more line: two cases tell whether it is. */
 const chosen = <T>(version: string, cases: readonly T[]) => (version === '1' ? cases.slice(0, 2) : cases)
 
+/** A filter is parsed and carried out by the same code in each version: one of a kind tells whether it gets there. */
+const someOf = <T>(version: string, cases: readonly T[]) => (version === '2' ? cases : cases.slice(0, 4))
+
 describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
   test.each<[string, Steps]>(
     chosen(version, [
@@ -103,21 +106,21 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
   })
 
   test.each<[string, Steps]>(
-    chosen(version, [
-      ['blob:none'],
+    someOf(version, [
       ['blob:limit=300'],
+      ['tree:1'],
+      ['object:type=commit'],
+      ['blob:none', 'tree:3'],
+      ['blob:none'],
       ['blob:limit=1k'],
       ['blob:limit=1g'],
       ['tree:0'],
-      ['tree:1'],
       ['tree:2'],
       ['tree:3'],
-      ['object:type=commit'],
       ['object:type=tree'],
       ['object:type=blob'],
       ['object:type=tag'],
       ['blob:limit=500', 'object:type=blob'],
-      ['blob:none', 'tree:3'],
     ]).map((filters) => [
       filters.join(' and '),
       [
@@ -135,7 +138,7 @@ describe.each(['0', '1', '2'])('over protocol v%s', (version) => {
     await expectTwins(version, steps)
   })
 
-  test.each(chosen(version, ['blob:none', 'blob:limit=300', 'tree:1', 'tree:2']))(
+  test.each(chosen(version, ['blob:none', 'tree:2', 'blob:limit=300', 'tree:1']))(
     'partial and shallow: %s',
     async (filter) => {
       await expectTwins(version, [fetch(`--filter=${filter}`, '--depth=2', 'origin', 'main')])

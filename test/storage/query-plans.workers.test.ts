@@ -133,7 +133,14 @@ async function callAll(): Promise<void> {
     wants.done(DID, NOW),
   ])
   await letters.add('{}', 'x', NOW)
-  await Promise.all([letters.list(2), letters.list(2, 9), letters.take(1), letters.count(), letters.prune(NOW)])
+  await Promise.all([
+    letters.list(2),
+    letters.list(2, 9),
+    letters.take(1),
+    letters.count(),
+    letters.canWrite(),
+    letters.prune(NOW),
+  ])
   await dropped.count([{ uri: 'at://x', collection: 'c', reason: 'r' }], NOW)
   await dropped.list()
   await dropped.total()

@@ -77,6 +77,8 @@ const COPY_TIME = 5 * 60_000
 const TOO_LARGE_TIME = 60 * 60_000
 /** Names of answers that this isolate does not keep for now, and until when, in milliseconds since 1970. */
 const notNow = new LruCache<string, number>(1_000, () => 1)
+/** Copies that are whole, as far as this isolate has seen, by the URLs of their notes: then the note need not be read. */
+const wholeCopies = new LruCache<string, string>(1_000, () => 1)
 
 /**
  * Answers kept under their names. A cache may keep the beginning of a body that breaks off, as if it were all of it. So
@@ -103,11 +105,18 @@ export class KeptAnswers {
 
   /** The answer of that name, or null if it is not kept, or the cache does not say. */
   async find(name: string): Promise<ReadableStream<Uint8Array> | null> {
+    const url = this.#url(name)
     try {
-      const note = await this.#cache.match(this.#url(name))
+      const seen = wholeCopies.get(url)
+      const copy = seen && (await this.#cache.match(`${url}/${seen}`))
+      if (copy) return copy.body
+      const note = await this.#cache.match(url)
       if (note === undefined) return null
-      const copy = await this.#cache.match(this.#url(`${name}/${await note.text()}`))
-      return copy?.body ?? null
+      const id = await note.text()
+      const noted = await this.#cache.match(`${url}/${id}`)
+      if (noted === undefined) return null
+      wholeCopies.set(url, id)
+      return noted.body
     } catch (error) {
       log('answer-not-found', { reason: String(error) })
       return null
@@ -155,6 +164,7 @@ export class KeptAnswers {
       if (!(await copy.finish())) return
       const headers = { 'Content-Type': 'text/plain', 'Cache-Control': CACHE_CONTROL }
       await this.#cache.put(url, new Response(id, { headers }))
+      wholeCopies.set(url, id)
     } catch (error) {
       log('answer-not-kept', { reason: String(error) })
     }

@@ -1,4 +1,4 @@
-import { listAccount } from '../../atproto/account/list-account.ts'
+import { type ListAccountOptions, listAccount } from '../../atproto/account/list-account.ts'
 import {
   type Identity,
   IdentityNotFoundError,
@@ -18,6 +18,7 @@ export interface ReconcileAccountDeps {
   client(pds: string): PdsClient
   /** What of an account is listed. */
   readonly collections: readonly string[]
+  readonly condense: ListAccountOptions['condense']
   /** Whether the index has anything of an account. */
   isKnown(did: string): Promise<boolean>
   /** Whether the operator lets this edge have the account's repositories. */
@@ -63,7 +64,7 @@ async function listOrPutOff(deps: ReconcileAccountDeps, { did, tries, reason }: 
     await list(deps, did, reason)
     return true
   } catch (error) {
-    const asked = isPdsFault(error) ? (retryAfterOf(error) ?? 0) * 1000 : 0
+    const asked = isPdsFault(error) ? Math.min((retryAfterOf(error) ?? 0) * 1000, LONGEST_PAUSE) : 0
     const pause = Math.min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE) * (1 + random())
     const isTheirs = isPdsFault(error) || error instanceof IdentityUnavailableError
     log('account-put-off', { did, tries, isTheirs, reason: String(error) })
@@ -77,7 +78,8 @@ async function list(deps: ReconcileAccountDeps, did: string, reason: string): Pr
   if (!deps.isServed(did)) return hide(deps, did, reason)
   const listedAt = now()
   const identity = await resolveOrNull(deps, did)
-  const listed = identity && (await listAccount(deps.client(identity.pds), did, deps.collections))
+  const { collections, condense } = deps
+  const listed = identity && (await listAccount(deps.client(identity.pds), { did, collections, condense, now }))
   if (identity === null || listed === null || listed.status === 'deleted') {
     if (await deps.isKnown(did)) await index.forgetAccount(did, now())
     await deps.dropMirrors(did)

@@ -7,6 +7,7 @@ import { isPassingFault } from '../../durable-objects/passing-fault.ts'
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
 import { firehoseOf, repositoryOf } from '../../durable-objects/stubs.ts'
 import { AccountWants } from '../../storage/index/account-wants.ts'
+import { condense } from '../../storage/index/condense.ts'
 import { DeadLetters } from '../../storage/index/dead-letters.ts'
 import { findMirrored, isKnownAccount, knownAccounts } from '../../storage/index/find-mirrored.ts'
 import { IndexStore } from '../../storage/index/index-store.ts'
@@ -75,6 +76,7 @@ export function wireIndexer(environment: Environment): Indexer {
     resolve: (did: string) => identities.resolve(did),
     client: (pds: string) => createPdsClient(environment, pds),
     collections: [...PLUGINS.keys()],
+    condense,
     isKnown: (did: string) => isKnownAccount(db, did),
     isServed: (did: string) => mayMirror(environment, did),
     dropMirrors,
@@ -120,6 +122,8 @@ export function wireIndexer(environment: Environment): Indexer {
           Date.now(),
         ),
       isPassing: isPassingFault,
+      isWell: () => letters.canWrite(),
+      isFollowed: (upstream) => upstreams.has(upstream),
       bury: (payload, error) => letters.add(payload, error, Date.now()),
       tellApplied: async (upstream, batches) => {
         // Of one that is followed no more nobody waits.

@@ -281,6 +281,35 @@ describe('what is not applied', () => {
       },
       { bufferedBytes: 400_000 },
     ))
+
+  it.each([
+    [1, 1],
+    [100_000, 4],
+  ])('is bounded in what is decoded of it at a time, and in its order (%s values)', (valuesAtOnce, together) =>
+    inFirehose(
+      RELAY,
+      async (firehose) => {
+        await firehose.tick()
+        let [now, most] = [0, 0]
+        const of = async () => {
+          most = Math.max(most, ++now)
+          await settle()
+          now--
+          return null
+        }
+        firehose.signers = { ...firehose.signers, of } as unknown as typeof firehose.signers
+        const record = encode({ $type: 'dev.skein.repo', name: 'app' })
+        for (let n = 1; n <= 5; n++) {
+          const op = { action: 'create', path: `dev.skein.repo/r${n}`, record }
+          firehose.socket.send((await commitFrame(DID, REV, [op], { seq: n })).buffer)
+        }
+        while (firehose.rkeys.length < 5) await firehose.pass(1000)
+        expect(firehose.rkeys).toEqual(['r1', 'r2', 'r3', 'r4', 'r5'])
+        expect(most).toBe(together)
+      },
+      { valuesAtOnce },
+    ),
+  )
 })
 
 describe('a connection', () => {

@@ -47,6 +47,10 @@ async function dump() {
   return dumpIndex(db)
 }
 
+async function countPushes(): Promise<number> {
+  return (await (await edge.database()).prepare('select count(*) as n from pushes').first<number>('n'))!
+}
+
 async function expectEqual(): Promise<void> {
   const listed = await listedRows(world, accounts)
   await vi.waitFor(async () => expect(await indexedRows(await edge.database())).toEqual(listed), {
@@ -72,9 +76,17 @@ test('what accounts write is in the index: while the edge is up, down, and resta
 })
 
 test('a runtime that is killed, and loses what is in its Queues, loses nothing in the end', async () => {
-  const writing = write('killed')
+  let isWritten = false
+  const writing = write('killed').finally(() => {
+    isWritten = true
+  })
   for (let n = 0; n < 2; n++) {
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // In the middle: something of it has come, and most has not.
+    const before = await countPushes()
+    await vi.waitFor(async () => expect(isWritten || (await countPushes()) > before).toBe(true), {
+      timeout: 30_000,
+      interval: 20,
+    })
     process.kill(await edge.pid(), 'SIGKILL')
     // It is started again by itself.
     await vi.waitFor(async () => expect((await fetch(`${edge.url}/`)).status).toBe(200), {

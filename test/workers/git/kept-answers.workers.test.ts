@@ -89,6 +89,29 @@ describe('keeping answers', () => {
     expect(await textOf((await answers.find('twice'))!)).toBe('one two')
   })
 
+  it('asks the cache once for what it has seen, and again where that is gone', async () => {
+    const asked: string[] = []
+    let dropped = ''
+    const cache: AnswerCache = {
+      put: (url, response) => caches.default.put(url, response),
+      match: async (url) => {
+        asked.push(String(url))
+        return url === dropped ? undefined : caches.default.match(url)
+      },
+    }
+    const { answers, settled } = open(cache)
+    await textOf(answers.keep('seen', chunksOf('old'), () => true))
+    await settled()
+    expect(await textOf((await answers.find('seen'))!)).toBe('old')
+    expect(asked).toHaveLength(1)
+
+    dropped = asked.pop()!
+    expect(await answers.find('seen')).toBeNull()
+    await textOf(answers.keep('seen', chunksOf('new'), () => true))
+    await settled()
+    expect(await textOf((await answers.find('seen'))!)).toBe('new')
+  })
+
   it('finds nothing where the cache fails', async () => {
     const match = () => Promise.reject(new Error('too many subrequests'))
     const { answers } = open({ match, put: async () => undefined })

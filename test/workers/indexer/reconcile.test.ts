@@ -59,6 +59,7 @@ class World {
       },
       client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
       collections: ['dev.skein.repo', 'dev.skein.pack'],
+      condense: ({ rkey }) => ({ value: `what is kept of ${rkey}`, bytes: 1 }),
       isKnown: async () => this.isKnown,
       isServed: () => this.isServed,
       dropMirrors: async () => void this.done.push('mirrors dropped'),
@@ -71,7 +72,7 @@ class World {
 }
 
 describe('an account that is wanted', () => {
-  it('is listed, without the bytes of its packs, by a rev of before', async () => {
+  it('is listed, of each record only what is kept, by a rev of before', async () => {
     const world = new World()
     world.pds.put('dev.skein.repo', 'a', { name: 'app' })
     world.pds.put('dev.skein.pack', 'b', { bytes: { $bytes: 'AAAA' }, size: 3 })
@@ -86,8 +87,8 @@ describe('an account that is wanted', () => {
         rev: REV,
         listedAt: NOW,
         records: [
-          { collection: 'dev.skein.repo', rkey: 'a', value: { name: 'app' } },
-          { collection: 'dev.skein.pack', rkey: 'b', value: { bytes: { $bytes: '' }, size: 3 } },
+          { collection: 'dev.skein.repo', rkey: 'a', value: 'what is kept of a' },
+          { collection: 'dev.skein.pack', rkey: 'b', value: 'what is kept of b' },
         ],
       },
     ])
@@ -115,6 +116,7 @@ describe('an account that is wanted', () => {
   it.each([
     ['its host does not answer', new PdsUnreachableError('pds.test', 'cannot be reached'), 30_000],
     ['its host asks for a pause', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 300), 300_000],
+    ['its host asks for an age', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 1e15), 12 * 3_600_000],
     ['it cannot be looked up now', new IdentityUnavailableError(DID, 'plc.test', 'answered 500'), 30_000],
     ['something breaks here', new TypeError('x is not a function'), 30_000],
   ])('is put off where %s', async (_, fault, pause) => {
