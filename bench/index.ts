@@ -32,9 +32,9 @@ interface Sample {
   readonly cpu: number
 }
 
-/** What the runtime holds when it has nothing to do. */
+/** What the runtime holds when it has nothing to do, and has collected its garbage. */
 interface Memory {
-  /** Of its process, with its garbage and that of the simulators of R2, D1 and the Queue, in MiB. */
+  /** Of its process, with the simulators of R2, D1 and the Queue in it, in MiB. */
   readonly resident: number
   readonly heaps: readonly Heap[]
 }
@@ -162,8 +162,9 @@ function heapOf({ heaps }: Memory, condition: (heap: Heap) => boolean): number {
   return heaps.filter(condition).reduce((sum, { mib }) => sum + mib, 0)
 }
 
-/** First its process: what is looked into takes memory, too. */
+/** After its garbage is collected: the runtime gives memory back to the machine bit by bit. */
 async function memoryOf(edge: Edge): Promise<Memory> {
+  const heaps = await collectGarbage(await edge.inspectorUrl())
   const path = `/proc/${await edge.pid()}/status`
   const residents: number[] = []
   for (let n = 0; n < RESIDENT_SAMPLES; n++) {
@@ -171,7 +172,7 @@ async function memoryOf(edge: Edge): Promise<Memory> {
     const status = await readFile(path, 'utf8')
     residents.push(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
   }
-  return { resident: median(residents), heaps: await collectGarbage(await edge.inspectorUrl()) }
+  return { resident: median(residents), heaps }
 }
 
 function spent(from: Sample, to: Sample): { events: number; wall: number; cpu: number } {
