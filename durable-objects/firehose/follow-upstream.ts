@@ -89,6 +89,7 @@ export class UpstreamFollower {
     }
     this.#connection.leaveIfSilent()
     this.#savePosition()
+    this.#noteReached()
     await this.#connect()
   }
 
@@ -105,6 +106,8 @@ export class UpstreamFollower {
     return {
       upstream: upstream.name,
       isConnected: this.#connection.isOpen,
+      isPaused: this.#isPaused,
+      reachedAt: store.reachedAt(),
       cursor: store.resumePosition(),
       lastEventAt: this.#lastEventAt,
       lastFrameAt: this.#connection.lastFrameAt,
@@ -296,6 +299,12 @@ export class UpstreamFollower {
   #flush(): void {
     const events = this.#gathered.take()
     if (events.length > 0) this.#batches.add(events, this.#seen)
+  }
+
+  /** For an object that wakes, and cannot connect. */
+  #noteReached(): void {
+    const { store, now } = this.#deps
+    if (this.#connection.isOpen || this.#isPaused) store.noteReached(now())
   }
 
   /** A quiet stream moves on too. */

@@ -1,10 +1,11 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { hasName } from '../directory/has-name.ts'
 import { repositories } from '../directory/tables.ts'
-import { blockedKey, blocksRepositoryOf, notBlocked } from '../operator/blocks.ts'
+import { blockedKey, blocksRepositoryOf } from '../operator/blocks.ts'
 import { blocks } from '../operator/tables.ts'
+import { isShown } from '../shown.ts'
 import {
   type IndexedRepository,
   indexedRepository,
@@ -13,7 +14,6 @@ import {
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
 import { accounts, pushes } from './tables.ts'
-import { isAccountVisible, isRepositoryVisible } from './visible.ts'
 
 /** An account as the index knows it, without those of its repositories that are blocked. */
 export interface IndexedAccount {
@@ -45,28 +45,23 @@ function blockedOf(did: SQLiteColumn): SQL {
   return sql`${blocks} cross join ${repositories} on ${blocksRepositoryOf(did)} and ${key}`
 }
 
-/** Accounts whose handle starts so, in the order of their handles. */
-export async function searchAccounts(db: DrizzleD1Database, prefix: string, limit: number): Promise<IndexedAccount[]> {
+/** The query of accounts whose handle starts so, in the order of their handles: {@link IndexedAccount} as rows. */
+export function selectAccounts(prefix: string, limit: number): SQL {
+  const { did, handle, shown } = accounts
   // Handles are ASCII, and none has a character after `~`.
-  const isPrefix = sql`${accounts.handle} >= ${prefix} and ${accounts.handle} < ${`${prefix}~`}`
-  return db
-    .select(ACCOUNT)
-    .from(accounts)
-    .where(and(isPrefix, isAccountVisible()))
-    .orderBy(asc(accounts.handle))
-    .limit(limit)
+  return sql`select ${did} as did, ${handle} as handle, ${ACCOUNT.repositories} as repositories, ${ACCOUNT.size} as size from ${accounts}
+    where ${handle} >= ${prefix} and ${handle} < ${`${prefix}~`} and ${isShown(shown)} order by ${handle} limit ${limit}`
 }
 
 /** @param latest in milliseconds since 1970: what says that it comes later is not believed */
 export async function readProfile(db: DrizzleD1Database, did: string, latest: number): Promise<Profile | null> {
   const pushedAt = sql<
     number | null
-  >`(select p.pushed_at from ${pushes} p where p.did = ${did} and p.pushed_at <= ${latest} and ${notBlocked(sql`p.did`, sql`p.repo`)}
-      order by p.pushed_at desc limit 1)`
+  >`(select max(p.pushed_at) from ${pushes} p where p.did = ${did} and p.shown = 1 and p.pushed_at <= ${latest})`
   const row = await db
     .select({ ...ACCOUNT, pushedAt })
     .from(accounts)
-    .where(and(eq(accounts.did, did), isAccountVisible()))
+    .where(and(eq(accounts.did, did), isShown(accounts.shown)))
     .get()
   return row ?? null
 }
@@ -112,7 +107,7 @@ export async function listRepositoriesOf(
   const sorted = list(columns.map((column) => (isDescending ? sql`${column} desc` : column)))
   const rows = await db.all<RepositoryColumns & { name: string }>(sql`
     select ${REPOSITORY_COLUMNS}, ${repositories.name} as name from ${accounts} cross join ${repositories}
-    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isRepositoryVisible()} ${isAfter}
+    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isShown(repositories.shown)} ${isAfter}
     order by ${sorted} limit ${limit + 1}`)
   return pageOf(rows, limit, position, indexedRepository)
 }

@@ -108,8 +108,7 @@ async function callAll(): Promise<void> {
   await store.replaceAccount(snapshot, NOW)
   await store.prune(NOW)
   for (const after of [undefined, [1, 2, 3, 4]])
-    await reader.search('app', 'topic', { limit: 2, ...(after && { after }) })
-  await reader.searchAccounts('al', 5)
+    await reader.search('app', 'topic', { limit: 2, ...(after && { after }) }, 5)
   for (const did of [undefined, DID]) {
     for (const after of [undefined, [1, 'a', 'b']]) await reader.pushes(did, { limit: 2, ...(after && { after }) })
     for (const after of [undefined, ['a', 'b']]) await reader.repositories(did, { limit: 2, ...(after && { after }) })

@@ -253,6 +253,8 @@ describe('what is not applied', () => {
         await firehose.pass(30_000)
         await firehose.tick()
         expect(firehose.sockets).toHaveLength(1)
+        const paused = { isConnected: false, isPaused: true, reachedAt: firehose.now }
+        expect(firehose.follower.status()).toMatchObject(paused)
         firehose.follower.applied([1])
         await firehose.pass(0)
         expect(firehose.sockets).toHaveLength(1)
@@ -355,6 +357,25 @@ describe('a connection', () => {
       expect(tries).toEqual([0.5, 1, 2, 4, 8, 16, 32, 60, 60])
       expect(firehose.events.map(({ cursor }) => cursor)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
       expect(firehose.follower.status().lastError?.message).toBe('closed with 1011')
+    }))
+
+  it('is known to have been there by an object that wakes and finds nobody', () =>
+    inFirehose(RELAY, async (firehose) => {
+      const begun = firehose.now
+      firehose.refusal = new Error('down')
+      await firehose.tick()
+      await firehose.pass(40_000)
+      await firehose.tick()
+      expect(firehose.follower.status()).toMatchObject({ isConnected: false, isPaused: false, reachedAt: begun })
+      firehose.refusal = null
+      await firehose.pass(30_000)
+      await firehose.tick()
+      const reached = firehose.now
+      firehose.refusal = new Error('down')
+      firehose.restart()
+      await firehose.pass(40_000)
+      await firehose.tick()
+      expect(firehose.follower.status()).toMatchObject({ isConnected: false, lastFrameAt: null, reachedAt: reached })
     }))
 
   it('that has lasted is made again soon', () =>

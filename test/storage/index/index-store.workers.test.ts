@@ -71,7 +71,7 @@ const listed = async (did: string) => wants.done(did, (await findWant(DB, did))!
 const wantedBy = ({ wanted }: ApplyOutcome) => wanted.map(({ did }) => did)
 const names = async (did = ALICE) => (await directory.list(did)).map(({ record }) => record.name)
 const found = async (text: string) =>
-  (await reader.search(text, undefined, { limit: 10 })).items.map(({ record }) => record.name)
+  (await reader.search(text, undefined, { limit: 10 })).repositories.items.map(({ record }) => record.name)
 
 describe('apply', () => {
   it('says what has changed, and that accounts which are new are wanted', async () => {
@@ -370,7 +370,10 @@ describe('what an account is called', () => {
     await put(ALICE, 'alice.test', NOW + 3)
     expect(await holder('alice.test')).toEqual([ALICE, 'alice.test'])
     expect(await reader.findByHandle('nobody.test')).toBe(null)
-    expect(await reader.searchAccounts('al', 5)).toMatchObject([{ did: BOB }, { did: ALICE }])
+    expect((await reader.search('al', undefined, { limit: 1 }, 5)).accounts).toMatchObject([
+      { did: BOB },
+      { did: ALICE },
+    ])
   })
 })
 
