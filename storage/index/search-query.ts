@@ -29,11 +29,13 @@ export function parseSearch(text: string, topic?: string): SearchQuery {
     .split(/\s+/)
     .filter((word) => word !== '')
     .slice(0, MAX_WORDS)
-  const inNames: string[] = []
+  const inNames: (string | null)[] = []
   const terms = words.flatMap((word, i) => {
     const isLast = i === words.length - 1
-    const own = termsOf(wordsOf(word), isLast)
-    inNames.push(...own)
+    const parts = wordsOf(word)
+    const own = termsOf(parts, isLast)
+    const plain = parts.map(withoutMarks)
+    inNames.push(...(plain.every(isInNames) ? termsOf(plain, isLast) : [null]))
     // Of a handle only the first label is in the index.
     const label = word.includes('.') && normalizeHandle(word) !== null ? wordsOf(word.split('.')[0]!) : []
     return label.length === 0 ? own : [`(${allOf(own)} OR {owner} : (${allOf(termsOf(label, false))}))`]
@@ -44,7 +46,7 @@ export function parseSearch(text: string, topic?: string): SearchQuery {
   return {
     match: allOf(terms),
     terms,
-    nameMatch: topicWords.length > 0 ? null : allOf(inNames),
+    nameMatch: topicWords.length > 0 || !inNames.every((term) => term !== null) ? null : allOf(inNames),
     name: text.trim().slice(0, MAX_WORD_LENGTH * 2),
     handlePrefix: /^[a-z0-9][a-z0-9.-]{0,252}$/.test(start) ? start : null,
   }
@@ -54,6 +56,19 @@ function wordsOf(text: string): string[] {
   return (text.normalize('NFC').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
     .slice(0, MAX_WORDS)
     .map((word) => word.slice(0, MAX_WORD_LENGTH).toWellFormed())
+}
+
+/** As the index has words. */
+function withoutMarks(word: string): string {
+  return word.normalize('NFD').replace(/\p{M}+/gu, '')
+}
+
+/**
+ * Names of repositories are ASCII. What is not may be several words to the index, as marks of Hindi are, or letters that it
+ * does not know: a phrase, which the index of names takes for a fault.
+ */
+function isInNames(word: string): boolean {
+  return /^[A-Za-z0-9]+$/.test(word)
 }
 
 function termsOf(words: readonly string[], isPrefix: boolean): string[] {

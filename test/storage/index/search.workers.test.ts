@@ -26,6 +26,7 @@ const REPOSITORIES: Record<string, Record<string, unknown>> = {
   parser: { description: 'One more' },
   'café-au-lait': { description: 'Größe und Maße' },
   日本語: {},
+  hindi: { description: 'हिन्दी में' },
   plain: { description: 'a parser for parsers: parser, parser', topics: ['Parsing'] },
 }
 
@@ -70,6 +71,8 @@ describe('search', () => {
     ['hello absent', []],
     ['alice.host.test dotfiles', ['dotfiles']],
     ['alice dotfiles', ['dotfiles']],
+    ['हिन्दी', ['hindi']],
+    ['hindi हिन्दी', ['hindi']],
   ])('finds by %j', async (text, names) => {
     expect(await search(text)).toEqual(names)
   })
@@ -116,6 +119,10 @@ describe('search', () => {
       '\u202e',
       'a.b.c..d',
       '@alice',
+      'हिन्दी',
+      'a\u{17000}b',
+      '\u0301',
+      'é',
     ],
   ])('is not hurt by %j', async (text) => {
     expect(await search(text)).toBeInstanceOf(Array)
