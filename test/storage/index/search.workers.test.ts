@@ -197,6 +197,38 @@ describe('search', () => {
     expect(items[0]).toMatchObject({ did: didOf(50) })
   })
 
+  it('reads no more words that begin alike than few have, however many strangers make', async () => {
+    const put = (n: number, names: readonly (readonly [name: string, description: string])[]) => {
+      const records = names.map(([name, description], i) => ({
+        collection: REPO_COLLECTION,
+        rkey: tidFromTime((NOW - 700_000 + i) * 1000, 0),
+        value: {
+          ...{ $type: REPO_COLLECTION, name, description, defaultBranch: 'main', objectFormat: 'sha1' },
+          createdAt: '2026-01-01T00:00:00Z',
+        },
+      }))
+      const account = { did: didOf(n), handle: `n${n}.test`, pds: 'https://pds.test', isActive: true, status: null }
+      return store.replaceAccount({ ...account, rev: tidFromTime(NOW * 1000, 0), listedAt: NOW, records }, NOW)
+    }
+    await put(300, [
+      ['kubernetes', 'Helm'],
+      ['charts', 'für Kübernetes'],
+    ])
+    expect(await search('kubernet')).toEqual(['kubernetes', 'charts'])
+    expect(await search('helm kübernet')).toEqual(['kubernetes'])
+    await put(
+      301,
+      Array.from({ length: 250 }, (_, i) => [`flood-${i}`, `kubernete${i}`] as const),
+    )
+    // A word, or else the start that the index has.
+    expect(await search('kubernetes')).toEqual(['kubernetes', 'charts'])
+    expect(await search('HELM Kübernetes')).toEqual(['kubernetes'])
+    expect(await search('helm kubernet')).toEqual(['kubernetes'])
+    expect(await search('charts', undefined)).toEqual(['charts'])
+    expect((await search('kubernet'))[0]).toBe('kubernetes')
+    expect(await search('kubernete7')).toEqual(['flood-7'])
+  })
+
   it('gives each once where more have a word than are weighed, the very name and names with it first', async () => {
     const did = didOf(2)
     const records = Array.from({ length: 700 }, (_, i) => ({
