@@ -162,11 +162,20 @@ function withPassword(edge: Edge, { handle, password }: Account, repository: str
 async function demoToken(edge: Edge, alice: Account, path: string): Promise<string> {
   if (existsSync(path)) {
     const kept = JSON.parse(await readFile(path, 'utf8')) as IssuedToken
-    if (Date.parse(kept.expiresAt) > Date.now()) return kept.token
+    // An edge that was wiped knows it no more.
+    if (Date.parse(kept.expiresAt) > Date.now() && (await isKnown(edge, alice, kept.token))) return kept.token
   }
   const issued = await createToken(edge, alice)
   await writeFile(path, JSON.stringify(issued), { mode: 0o600 })
   return issued.token
+}
+
+async function isKnown(edge: Edge, { handle }: Account, token: string): Promise<boolean> {
+  const asked = new URLSearchParams({ repo: `${handle}/${DEMO}`, branch: 'main', ticket: 'none' })
+  const { status } = await fetch(`${edge.url}/xrpc/dev.skein.gateway.getLanding?${asked}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  })
+  return status !== 401
 }
 
 /** The answer of `dev.skein.token.create`, as far as it is needed. */

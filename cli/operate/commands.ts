@@ -1,3 +1,4 @@
+import { isSupportedDid } from '../../atproto/identity/syntax.ts'
 import type { edgeCaller } from './call-edge.ts'
 
 /** It was called wrongly: said with the usage. */
@@ -100,12 +101,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: ['relay'],
     async run(edge, { positionals, options }) {
       const isNamed = positionals.length > 0
+      const other = positionals.find((did) => !isSupportedDid(did))
+      if (other !== undefined) {
+        throw new UsageError(
+          `${JSON.stringify(other)} is no DID of an account: dev.skein.actor.getProfile tells that of a handle`,
+        )
+      }
       if (isNamed && options.relay === true)
         throw new UsageError('either these accounts, or those that the relay knows')
       const all = { source: options.relay === true ? 'relay' : 'known' }
       return edge.procedure(`${PREFIX}reconcile`, isNamed ? { accounts: positionals } : all)
     },
-    show: showReconcile,
+    show: (answer) => [...showReconcile(answer), 'npm run operate -- reconciling tells how far it has come'],
   },
   reconciling: {
     synopsis: '',
@@ -188,7 +195,7 @@ async function allPages(edge: Edge, nsid: string, field: string, limit: number):
 function showReconcile({ lists, accountsWanted }: Record<string, unknown>): readonly string[] {
   const lines = (lists as readonly ReconcileListJson[]).map(
     ({ source, accounts, startedAt, finishedAt }) =>
-      `${source}: ${accounts} accounts, since ${startedAt}, ${finishedAt === undefined ? 'goes on' : `done ${finishedAt}`}`,
+      `${source}: ${accounts} accounts so far, since ${startedAt}, ${finishedAt === undefined ? 'not done yet' : `done ${finishedAt}`}`,
   )
   return [...lines, `${accountsWanted} accounts are still to be listed`]
 }

@@ -38,7 +38,11 @@ export async function runOperate(
     return { status: DONE, stdout: await answerTo(args, environment), stderr: '' }
   } catch (error) {
     if (error instanceof UsageError) {
-      return { status: CALLED_WRONGLY, stdout: '', stderr: `${error.message}\n\n${USAGE}` }
+      return {
+        status: CALLED_WRONGLY,
+        stdout: '',
+        stderr: `${error.message}\nnpm run operate -- --help tells what there is\n`,
+      }
     }
     if (error instanceof CallError) return { status: FAILED, stdout: '', stderr: `${error.message}\n` }
     throw error
@@ -60,11 +64,17 @@ async function answerTo(
   }
   const foreign = Object.keys(options).find((option) => !command.options.includes(option))
   if (foreign !== undefined) throw new UsageError(`${name} takes no --${foreign}`)
-  if (edge === undefined || !URL.canParse(edge)) throw new UsageError('which edge? Give --edge URL')
+  if (edge === undefined) throw new UsageError('which edge? Give --edge URL')
+  if (!isAddress(edge))
+    throw new UsageError(`${JSON.stringify(edge)} is no address of an edge, such as https://git.example.com`)
   if (!token) throw new UsageError('SKEIN_OPERATOR_TOKEN is not set')
   const answer = await command.run(edgeCaller(edge, token), { positionals: rest, options })
   const lines = json ? [JSON.stringify(answer)] : command.show(answer)
   return `${lines.join('\n')}\n`
+}
+
+function isAddress(edge: string): boolean {
+  return ['http:', 'https:'].includes(URL.parse(edge)?.protocol ?? '')
 }
 
 /** @throws {@link UsageError} */

@@ -18,7 +18,9 @@ test.each<[string[], string]>([
   [['unblock', 'a', '--reason', 'x'], 'unblock takes no --reason'],
   [['blocks', '--nonsense'], "'--nonsense'"],
   [['blocks', '--keep-bytes'], 'blocks takes no --keep-bytes'],
-  [['reconcile', 'did:plc:a', '--relay'], 'either these accounts'],
+  [['reconcile', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz', '--relay'], 'either these accounts'],
+  [['reconcile', 'did:plc:abc'], '"did:plc:abc" is no DID of an account'],
+  [['reconcile', 'alice.test'], '"alice.test" is no DID of an account'],
   [['reconcile', '--reason', 'x'], 'reconcile takes no --reason'],
   [['reconciling', 'x'], '"x" is not understood'],
   [['dead-letters', 'x'], '"x" is not understood'],
@@ -32,7 +34,7 @@ test.each<[string[], string]>([
   const { status, stdout, stderr } = await operate(NOWHERE, args)
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr.split('\n')[0]).toContain(words)
-  expect(stderr).toContain('--edge URL')
+  expect(stderr.split('\n')[1]).toContain('--help')
 })
 
 test('it says what it needs, and where the edge cannot be reached', async () => {
@@ -40,10 +42,14 @@ test('it says what it needs, and where the edge cannot be reached', async () => 
     status: 2,
     stderr: expect.stringContaining('SKEIN_OPERATOR_TOKEN is not set'),
   })
-  expect(await operate('edge.test', ['blocks'])).toMatchObject({
-    status: 2,
-    stderr: expect.stringContaining('which edge?'),
-  })
+  const { stderr } = await runOperate(['blocks'], {})
+  expect(stderr).toContain('which edge? Give --edge URL')
+  for (const edge of ['edge.test', '127.0.0.1:8787', 'localhost:8787', 'http://example.com:99999']) {
+    expect(await operate(edge, ['blocks'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`"${edge}" is no address of an edge`),
+    })
+  }
   expect(await operate(NOWHERE, ['blocks'])).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('cannot be reached'),

@@ -134,6 +134,16 @@ test('--keep: what was pushed is there after a restart, and the demo is not push
   expect(after.token).toBe(before.token)
   expect((await git.run(['ls-remote', address, 'refs/heads/main'])).stdout.slice(0, 40)).toBe(head)
   expect(await second.stop('SIGINT')).toBe(0)
+
+  // Wiping the cache, as docs/operating.md has it.
+  await rm(join(root, 'kept', 'edge', 'v3'), { recursive: true })
+  const third = new Started(...options)
+  const { edge, token } = JSON.parse(await third.says(/^.*\n/)) as Ready
+  expect(token).not.toBe(before.token)
+  const asked = `${edge}/xrpc/dev.skein.gateway.getLanding?repo=alice.test/demo&branch=main&ticket=none`
+  const { status } = await fetch(asked, { headers: { authorization: `Bearer ${token}` } })
+  expect(status).toBe(404)
+  expect(await third.stop('SIGINT')).toBe(0)
 })
 
 test('a taken port is an error in one sentence that says what to do', async () => {
