@@ -1,0 +1,119 @@
+import hljs from 'highlight.js/lib/core'
+import { findLanguage, languageById } from './find-language.ts'
+import { GRAMMARS } from './grammars.ts'
+import { escapeHtml, visibleText } from './text.ts'
+
+/**
+ * What is highlighted at most: beyond, a text is plain. Grammars are regular expressions that strangers' text is the input
+ * of; some take time with the square of a text's length, or of a line's, and none can be stopped.
+ */
+export interface HighlightLimits {
+  /** UTF-16 units of the text. */
+  readonly length: number
+  readonly lines: number
+  /** UTF-16 units of any line. */
+  readonly lineLength: number
+  /** UTF-16 units of the HTML: what spans many lines is opened again in each. */
+  readonly html: number
+}
+
+export const HIGHLIGHT_LIMITS: HighlightLimits = {
+  length: 256 * 1024,
+  lines: 10_000,
+  lineLength: 2_000,
+  html: 8 * 1024 * 1024,
+}
+
+/** A text as safe HTML. */
+export interface HighlightedText {
+  /** One for each line, without line breaks; in each, all elements are closed. */
+  readonly lines: readonly string[]
+  /** That it is highlighted as; null if it is plain. */
+  readonly language: string | null
+  /** What to say about why a text of a known language is plain; null if there is nothing to say. */
+  readonly plainBecause: string | null
+}
+
+/** The id of a file's language, by its path and first line; null if it is not known. */
+export function languageOf(path: string, firstLine?: string): string | null {
+  return findLanguage(path, firstLine)?.id ?? null
+}
+
+/** Highlights a text, by highlight.js (its classes begin with `hljs-`). Characters that cannot be seen are made visible. */
+export function highlightLines(
+  text: string,
+  language: string | null,
+  limits: HighlightLimits = HIGHLIGHT_LIMITS,
+): HighlightedText {
+  const shown = visibleText(text)
+  const lines = splitLines(shown)
+  const grammar = language === null ? null : (languageById(language)?.grammar ?? null)
+  const plain = (plainBecause: string | null) => ({ lines: lines.map(escapeHtml), language: null, plainBecause })
+  if (grammar === null) return plain(null)
+  if (shown.length > limits.length) return plain(`it has more than ${limits.length} characters`)
+  if (lines.length > limits.lines) return plain(`it has more than ${limits.lines} lines`)
+  if (lines.some((line) => line.length > limits.lineLength)) {
+    return plain(`it has lines of more than ${limits.lineLength} characters`)
+  }
+  register(grammar)
+  const { value, errorRaised } = hljs.highlight(lines.join('\n'), { language: grammar, ignoreIllegals: true })
+  if (errorRaised !== undefined) return plain('its grammar could not read it')
+  const highlighted = splitHtml(value, limits.html)
+  if (highlighted === null) return plain('it is nested too deeply')
+  return { lines: highlighted, language, plainBecause: null }
+}
+
+/** The lines of a text; the line break at its end begins no further one. */
+function splitLines(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+/**
+ * Cuts highlight.js's HTML at its line breaks, where open elements are closed and opened again.
+ *
+ * @returns null where that would be longer than `most`
+ */
+function splitHtml(html: string, most: number): string[] | null {
+  const lines: string[] = []
+  const open: string[] = []
+  let line = ''
+  let length = 0
+  for (const [token] of html.matchAll(/<span[^>]*>|<\/span>|\n|[^<\n]+/g)) {
+    if (token === '\n') {
+      lines.push(line + '</span>'.repeat(open.length))
+      length += lines.at(-1)!.length
+      if (length > most) return null
+      line = open.join('')
+      continue
+    }
+    if (token === '</span>') open.pop()
+    else if (token.startsWith('<')) open.push(token)
+    line += token
+  }
+  if (html !== '') lines.push(line)
+  return lines
+}
+
+/** Grammars are built when they are first needed, with those of the languages that they embed. */
+function register(grammar: string): void {
+  const define = GRAMMARS[grammar]
+  if (define === undefined || hljs.getLanguage(grammar) !== undefined) return
+  const embedded = new Set<string>()
+  hljs.registerLanguage(grammar, (api) => {
+    const definition = define(api)
+    collectEmbedded(definition, embedded, new Set())
+    return definition
+  })
+  for (const other of embedded) register(other)
+}
+
+function collectEmbedded(mode: unknown, found: Set<string>, seen: Set<unknown>): void {
+  if (typeof mode !== 'object' || mode === null || mode instanceof RegExp || seen.has(mode)) return
+  seen.add(mode)
+  for (const [key, value] of Object.entries(mode)) {
+    if (key === 'subLanguage') for (const name of [value].flat()) found.add(String(name))
+    else collectEmbedded(value, found, seen)
+  }
+}
