@@ -2,12 +2,12 @@
 
 /**
  * Characters that change how the text around them reads without being seen themselves: controls, those that turn the
- * direction of writing (Trojan Source, CVE-2021-42574), blanks without width, fillers that pass for letters, tags. The two
- * joiners stay: emoji and several scripts are written with them. So do tab and line feed, which callers treat.
+ * direction of writing (Trojan Source, CVE-2021-42574), blanks without width, tags, fillers that pass for letters, halves of
+ * characters. The two joiners stay: emoji and several scripts are written with them; so do the signs of Arabic that Unicode
+ * counts among the unseen, and tab and line feed, which callers treat.
  */
 const UNSEEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]|\p{Surrogate}/gu
+  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u17b4\u17b5\u3164\uffa0]--[\t\n\u200c\u200d\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]]/gv
 
 /** The first of the pictures of control characters; U+0000 to U+0020 have theirs in order. */
 const CONTROL_PICTURES = 0x2400
