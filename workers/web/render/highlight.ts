@@ -3,10 +3,7 @@ import { findLanguage, languageById } from './find-language.ts'
 import { GRAMMARS } from './grammars.ts'
 import { escapeHtml, visibleText } from './text.ts'
 
-/**
- * What is highlighted at most: beyond, a text is plain. Grammars are regular expressions that strangers' text is the input
- * of; some take time with the square of a text's length, or of a line's, and none can be stopped.
- */
+/** What is highlighted at most: beyond, a text is plain. Strangers' text is the input of the grammars' regular expressions. */
 export interface HighlightLimits {
   /** UTF-16 units of the text. */
   readonly length: number
@@ -23,6 +20,12 @@ export const HIGHLIGHT_LIMITS: HighlightLimits = {
   lineLength: 2_000,
   html: 8 * 1024 * 1024,
 }
+
+/**
+ * UTF-16 units that a grammar sees at once, a longer line aside. Some take time with the square of what they see, and none
+ * can be stopped: so they are given a text in pieces, and the time is this times the text.
+ */
+const PIECE_LENGTH = 4096
 
 /** A text as safe HTML. */
 export interface HighlightedText {
@@ -49,18 +52,57 @@ export function highlightLines(
   const lines = splitLines(shown)
   const grammar = language === null ? null : (languageById(language)?.grammar ?? null)
   const plain = (plainBecause: string | null) => ({ lines: lines.map(escapeHtml), language: null, plainBecause })
-  if (grammar === null) return plain(null)
+  if (grammar === null || lines.length === 0) return plain(null)
   if (shown.length > limits.length) return plain(`it has more than ${limits.length} characters`)
   if (lines.length > limits.lines) return plain(`it has more than ${limits.lines} lines`)
   if (lines.some((line) => line.length > limits.lineLength)) {
     return plain(`it has lines of more than ${limits.lineLength} characters`)
   }
   register(grammar)
-  const { value, errorRaised } = hljs.highlight(lines.join('\n'), { language: grammar, ignoreIllegals: true })
-  if (errorRaised !== undefined) return plain('its grammar could not read it')
-  const highlighted = splitHtml(value, limits.html)
+  const pieces = splitPieces(lines).join(BETWEEN)
+  const { value } = hljs.highlight(pieces, { language: inPieces(grammar), ignoreIllegals: true })
+  const html = value.replaceAll(BETWEEN, '\n')
+  // What a grammar that fails leaves out is missed here.
+  if (html.replace(/<[^>]*>/g, '') !== escapeAsHighlighted(lines.join('\n')))
+    return plain('its grammar could not read it')
+  const highlighted = splitHtml(html, limits.html)
   if (highlighted === null) return plain('it is nested too deeply')
   return { lines: highlighted, language, plainBecause: null }
+}
+
+/** Stands between pieces, in the place of a line break. No text has it: it has been made visible. */
+const BETWEEN = '\0'
+
+function splitPieces(lines: readonly string[]): string[] {
+  const pieces: string[] = []
+  for (let start = 0; start < lines.length; ) {
+    let end = start
+    let blank = start
+    for (let length = 0; end < lines.length; end++) {
+      length += lines[end]!.length + 1
+      if (length > PIECE_LENGTH && end > start) break
+      // Where something new begins, little is lost by what a grammar would have seen of the text before.
+      if (lines[end] === '' && length > PIECE_LENGTH / 2) blank = end
+    }
+    const next = end === lines.length || blank === start ? end : blank
+    pieces.push(lines.slice(start, next).join('\n'))
+    start = next
+  }
+  return pieces
+}
+
+/** highlight.js escapes so. */
+function escapeAsHighlighted(text: string): string {
+  return escapeHtml(text).replaceAll('&#39;', '&#x27;')
+}
+
+/** A language whose every piece is one of the grammar, which goes on in each where it was at the end of the last. */
+function inPieces(grammar: string): string {
+  const name = `pieces of ${grammar}`
+  if (hljs.getLanguage(name) === undefined) {
+    hljs.registerLanguage(name, () => ({ contains: [{ begin: /[^\0]+/, subLanguage: grammar }] }))
+  }
+  return name
 }
 
 /** The lines of a text; the line break at its end begins no further one. */
@@ -82,17 +124,18 @@ function splitHtml(html: string, most: number): string[] | null {
   let length = 0
   for (const [token] of html.matchAll(/<span[^>]*>|<\/span>|\n|[^<\n]+/g)) {
     if (token === '\n') {
-      lines.push(line + '</span>'.repeat(open.length))
+      lines.push(line + '</span>'.repeat(Math.max(open.length - 1, 0)))
       length += lines.at(-1)!.length
       if (length > most) return null
       line = open.join('')
       continue
     }
-    if (token === '</span>') open.pop()
-    else if (token.startsWith('<')) open.push(token)
-    line += token
+    // The outermost elements are those of the pieces, which nobody asks for.
+    if (token === '</span>') line += open.pop() === '' ? '' : token
+    else if (token.startsWith('<span')) line += open[open.push(open.length === 0 ? '' : token) - 1]
+    else line += token
   }
-  if (html !== '') lines.push(line)
+  lines.push(line)
   return lines
 }
 
