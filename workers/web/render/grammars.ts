@@ -1,4 +1,3 @@
-import type { LanguageFn } from 'highlight.js'
 import ada from 'highlight.js/lib/languages/ada'
 import apache from 'highlight.js/lib/languages/apache'
 import asciidoc from 'highlight.js/lib/languages/asciidoc'
@@ -87,7 +86,7 @@ import yaml from 'highlight.js/lib/languages/yaml'
  * The grammars of highlight.js that {@link LANGUAGES} names, by that name. They are functions that cost nothing until one
  * is called.
  */
-export const GRAMMARS: Readonly<Record<string, LanguageFn>> = {
+export const GRAMMARS: Readonly<Record<string, (api: object) => object>> = {
   ada,
   apache,
   asciidoc,

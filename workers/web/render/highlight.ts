@@ -1,6 +1,6 @@
-import hljs from 'highlight.js/lib/core'
 import { findLanguage, languageById } from './find-language.ts'
 import { GRAMMARS } from './grammars.ts'
+import hljs from './highlight-core.js'
 import { escapeHtml, visibleText } from './text.ts'
 
 /** What is highlighted at most: beyond, a text is plain. Strangers' text is the input of the grammars' regular expressions. */
@@ -17,7 +17,7 @@ export interface HighlightLimits {
 export const HIGHLIGHT_LIMITS: HighlightLimits = {
   length: 256 * 1024,
   lines: 10_000,
-  lineLength: 2_000,
+  lineLength: 1_000,
   html: 8 * 1024 * 1024,
 }
 
@@ -25,7 +25,7 @@ export const HIGHLIGHT_LIMITS: HighlightLimits = {
  * UTF-16 units that a grammar sees at once, a longer line aside. Some take time with the square of what they see, and none
  * can be stopped: so they are given a text in pieces, and the time is this times the text.
  */
-const PIECE_LENGTH = 4096
+const PIECE_LENGTH = 2048
 
 /** A text as safe HTML. */
 export interface HighlightedText {
