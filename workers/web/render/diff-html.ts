@@ -1,8 +1,8 @@
 import { diffLines, type Hunk } from '../../../git/diff/diff-lines.ts'
-import { LineNumbers, type TextLines } from '../../../git/diff/text-lines.ts'
+import { LineNumbers } from '../../../git/diff/text-lines.ts'
 import { CONTEXT_LINES, groupHunks } from '../../../git/diff/unified.ts'
 import { decodeText } from '../../../git/object/text.ts'
-import { HIGHLIGHT_LIMITS, highlightLines } from './highlight.ts'
+import { highlightLines } from './highlight.ts'
 import { likeness, markWords, textOf, wordsOf } from './word-marks.ts'
 
 /** A line of one side. */
@@ -60,7 +60,11 @@ export function diffSections(
   const [oldLines, newLines] = [numbers.split(old), numbers.split(fresh)]
   const hunks = diffLines(oldLines.numbers, newLines.numbers, numbers.size)
   if (hunks.length === 0) return []
-  const sides = { old: showSide(oldLines, language), new: showSide(newLines, language) }
+  const [oldText, newText] = [decodeText(old), decodeText(fresh)]
+  // Where one side's lines end otherwise than the other's, that is what has changed, and is to be seen.
+  const isShown = oldText.includes('\r\n') !== newText.includes('\r\n')
+  const show = (text: string) => showSide(isShown ? text.replaceAll('\r\n', '\u240d\n') : text, language)
+  const sides = { old: show(oldText), new: show(newText) }
   return groupHunks(hunks, context).map((group) => section(group, sides, context))
 }
 
@@ -91,15 +95,10 @@ interface Sides {
   readonly new: readonly DiffLine[]
 }
 
-function showSide({ bytes, numbers }: TextLines, language: string | null): DiffLine[] {
-  const text = decodeText(bytes)
-  const { lines } = highlightLines(text, text.length > HIGHLIGHTED_LENGTH ? null : language, HIGHLIGHT_LIMITS)
+function showSide(text: string, language: string | null): DiffLine[] {
+  const { lines } = highlightLines(text, text.length > HIGHLIGHTED_LENGTH ? null : language)
   const isEnded = text.endsWith('\n')
-  return Array.from(numbers, (_, at) => ({
-    number: at + 1,
-    html: lines[at] ?? '',
-    isUnended: !isEnded && at === numbers.length - 1,
-  }))
+  return lines.map((html, at) => ({ number: at + 1, html, isUnended: !isEnded && at === lines.length - 1 }))
 }
 
 function section(group: readonly Hunk[], sides: Sides, context: number): DiffSection {

@@ -28,7 +28,7 @@ const NOT_COUNTED = [
   /(?:^|\/)(?:node_modules|bower_components|vendor|vendored|third[-_]party|deps|extern(?:al)?s?|dist|\.yarn|\.git[a-z]*)\//i,
   /(?:^|\/)(?:docs?|documentation|javadoc|fixtures|testdata|__snapshots__|migrations\/meta)\//i,
   /[.-]min\.(?:js|css)$/i,
-  /\.(?:generated|pb|g|designer)\.\w+$|_pb2?\.(?:py|rb|js)$|\.d\.ts$/i,
+  /\.(?:generated|pb|g|designer)\.\w+$|_pb2?\.(?:py|rb|js)$/i,
   /(?:^|\/)(?:jquery|bootstrap|react|angular)[-.][\w.-]*\.(?:js|css)$/i,
 ]
 

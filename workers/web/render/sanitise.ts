@@ -146,9 +146,12 @@ const anyElement: Transform = (tagName, { id, ...attribs }) => {
   return { tagName, attribs: { ...named, ...attribs } }
 }
 
+/** In the place of an element that is not to be. Not a name that is not allowed: its end tag would turn up at another's. */
+const NOTHING = { tagName: 'span', attribs: {} }
+
 /** Only the boxes of a task list. */
 const input: Transform = (_, { type, checked }) => {
-  if (type?.toLowerCase() !== 'checkbox') return { tagName: 'x-none', attribs: {} }
+  if (type?.toLowerCase() !== 'checkbox') return NOTHING
   const state: Attributes = checked === undefined ? { 'aria-label': 'not done' } : { 'aria-label': 'done', checked: '' }
   return { tagName: 'input', attribs: { type: 'checkbox', class: 'task-list-item-checkbox', disabled: '', ...state } }
 }
@@ -162,7 +165,7 @@ function source(place: Place): Transform {
       const found = imageAddress(address, place)
       return found === null ? null : `${found} ${/^\d{1,5}(?:\.\d)?[wx]$/.test(size) ? size : ''}`.trim()
     })
-    if (placed.includes(null) || !/^[\w\s():-]*$/.test(media)) return { tagName: 'x-none', attribs: {} }
+    if (placed.includes(null) || !/^[\w\s():-]*$/.test(media)) return NOTHING
     return { tagName: 'source', attribs: { srcset: placed.join(', '), ...(media === '' ? {} : { media }) } }
   }
 }
