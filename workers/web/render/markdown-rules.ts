@@ -119,7 +119,7 @@ function uniqueId(id: string, taken: Map<string, number>): string {
 function alignCells({ tokens }: StateCore): void {
   for (const token of tokens) {
     if (token.type !== 'th_open' && token.type !== 'td_open') continue
-    const side = /^text-align:(left|right|center)$/.exec(token.attrGet('style') ?? '')?.[1]
+    const side = /^text-align:(left|right|center)$/.exec(String(token.attrGet('style')))?.[1]
     token.attrs = side === undefined ? null : [['align', side]]
   }
 }

@@ -43,7 +43,7 @@ const withoutFootnotes = createDrawer()
 // GitHub has no notes that are written where they are referred to.
 const withFootnotes = createDrawer().use(footnotes).disable('footnote_inline')
 
-function createDrawer(): MarkdownIt {
+function createDrawer() {
   const md = new MarkdownIt({ html: true, linkify: true, highlight: highlightFence })
   // Only addresses with a scheme: `README.md` is none, though there is a domain `md`.
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
