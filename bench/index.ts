@@ -3,10 +3,11 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startAtmosphere } from '../dev/atmosphere.ts'
 import { type Edge, startEdge } from '../dev/edge.ts'
+import { collectGarbage, type Heap } from './heaps.ts'
 import { startStreamServer } from './index/stream-server.ts'
 import { EVENTS_PER_PUSH, SyntheticPushes } from './index/synthetic-pushes.ts'
 import { COMMON_WORDS, seedRepositories, syntheticRepositories, word } from './index/synthetic-repositories.ts'
-import { percentile } from './measure.ts'
+import { median, percentile } from './measure.ts'
 import type { Fact, Report, Row } from './report.ts'
 import { cpuOf } from './server-cpu.ts'
 
@@ -17,6 +18,11 @@ const PUSHED_TO = 2_000
 const WARM_UP = PUSHED_TO * EVENTS_PER_PUSH
 const TENTHS = 10
 const POLL_MILLISECONDS = 20
+const RESIDENT_SAMPLES = 5
+/** Milliseconds. */
+const RESIDENT_INTERVAL = 400
+/** The isolate of the Worker and its Durable Objects. */
+const WORKER = 'core:user:skein'
 const SEARCHES = 200
 
 interface Sample {
@@ -24,7 +30,13 @@ interface Sample {
   /** Milliseconds. */
   readonly wall: number
   readonly cpu: number
-  readonly residentMib: number
+}
+
+/** What the runtime holds when it has nothing to do, and has collected its garbage. */
+interface Memory {
+  /** Of its process, with the simulators of R2, D1 and the Queue in it, in MiB. */
+  readonly resident: number
+  readonly heaps: readonly Heap[]
 }
 
 /**
@@ -47,25 +59,28 @@ export async function benchIndex({ count: asked }: { count: number }): Promise<R
     pdsUrl: atmosphere.pdsUrl,
     plcUrl: atmosphere.plcUrl,
     vars: { UPSTREAMS: server.url },
+    inspect: true,
   })
   cleanup.defer(() => edge.close())
   await seedRepositories(await edge.database(), REPOSITORIES)
 
   await applyUpTo(edge, server.release, WARM_UP)
+  const upTo = (tenth: number) => WARM_UP + Math.floor((count * tenth) / TENTHS)
   const start = await sampleOf(edge)
-  const tenths: Sample[] = []
-  // All of it is there from the start: it is caught up with.
-  server.release(WARM_UP + count)
-  for (let tenth = 1; tenth <= TENTHS; tenth++) {
-    tenths.push(await reached(edge, WARM_UP + Math.floor((count * tenth) / TENTHS)))
-  }
-  const end = tenths.at(-1)!
-  const [first, last] = [spent(start, tenths[0]!), spent(tenths.at(-2)!, end)]
-  const whole = spent(start, end)
+  server.release(upTo(1))
+  const first = spent(start, await reached(edge, upTo(1)))
+  const early = await memoryOf(edge)
+  // All the rest is there at once: it is caught up with.
+  const resumed = await sampleOf(edge)
+  server.release(upTo(TENTHS))
+  const before = await reached(edge, upTo(TENTHS - 1))
+  const end = await reached(edge, upTo(TENTHS))
+  const last = spent(before, end)
+  const late = await memoryOf(edge)
   const rows: Row[] = [
     {
       name: `catch-up with ${count} events`,
-      ours: Math.round(count / (whole.wall / 1000)),
+      ours: Math.round(count / ((first.wall + spent(resumed, end).wall) / 1000)),
       other: null,
       unit: 'events/s',
       reach: '>= 2000',
@@ -85,9 +100,23 @@ export async function benchIndex({ count: asked }: { count: number }): Promise<R
       reach: null,
     },
     {
-      name: 'resident memory: last tenth against first',
-      ours: end.residentMib,
-      other: tenths[0]!.residentMib,
+      name: 'heap of the Worker and its objects: last tenth against first',
+      ours: heapOf(late, isWorker),
+      other: heapOf(early, isWorker),
+      unit: 'MiB',
+      reach: '<= 1.1',
+    },
+    {
+      name: 'heaps of simulators: last tenth against first',
+      ours: heapOf(late, (heap) => !isWorker(heap)),
+      other: heapOf(early, (heap) => !isWorker(heap)),
+      unit: 'MiB',
+      reach: null,
+    },
+    {
+      name: 'resident memory of all: last tenth against first',
+      ours: late.resident,
+      other: early.resident,
       unit: 'MiB',
       reach: '<= 1.1',
     },
@@ -124,14 +153,26 @@ async function reached(edge: Edge, count: number): Promise<Sample> {
 async function sampleOf(edge: Edge): Promise<Sample> {
   const response = await fetch(`${edge.url}/health`)
   const { upstreams } = (await response.json()) as { upstreams: { cursor: number | null }[] }
-  const pid = await edge.pid()
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return {
-    applied: upstreams[0]?.cursor ?? 0,
-    wall: performance.now(),
-    cpu: await cpuOf(pid),
-    residentMib: Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024),
+  return { applied: upstreams[0]?.cursor ?? 0, wall: performance.now(), cpu: await cpuOf(await edge.pid()) }
+}
+
+const isWorker = ({ isolate }: Heap): boolean => isolate === WORKER
+
+function heapOf({ heaps }: Memory, condition: (heap: Heap) => boolean): number {
+  return heaps.filter(condition).reduce((sum, { mib }) => sum + mib, 0)
+}
+
+/** After its garbage is collected: the runtime gives memory back to the machine bit by bit. */
+async function memoryOf(edge: Edge): Promise<Memory> {
+  const heaps = await collectGarbage(await edge.inspectorUrl())
+  const path = `/proc/${await edge.pid()}/status`
+  const residents: number[] = []
+  for (let n = 0; n < RESIDENT_SAMPLES; n++) {
+    await new Promise((resolve) => setTimeout(resolve, RESIDENT_INTERVAL))
+    const status = await readFile(path, 'utf8')
+    residents.push(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
   }
+  return { resident: median(residents), heaps }
 }
 
 function spent(from: Sample, to: Sample): { events: number; wall: number; cpu: number } {

@@ -32,6 +32,8 @@ export interface Edge {
   bucket(): Promise<R2Bucket>
   /** For benches that measure it: the process that does the work. */
   pid(): Promise<number>
+  /** Origin of the runtime's inspector; another one after `restart` and `wipe`. @throws without `inspect` */
+  inspectorUrl(): Promise<string>
   /** One of the Worker's Durable Objects, to be called from here; another one after `restart` and `wipe`. */
   object<T extends Rpc.DurableObjectBranded>(binding: string, name: string): Promise<DurableObjectStub<T>>
   /** Where the Worker beside listens; another place after `restart` and `wipe`. @throws where there is none */
@@ -60,6 +62,8 @@ export interface EdgeOptions {
   readonly entry?: string
   /** Another Worker in the same runtime, for benches that need something to compare with. Default none. */
   readonly beside?: WorkerBeside
+  /** Whether the runtime can be inspected. Default false. */
+  readonly inspect?: boolean
   /** Called for every line that the Worker logs, and for a crash of workerd. Default: nothing is printed. */
   readonly onLog?: (log: EdgeLog) => void
 }
@@ -119,6 +123,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     },
     bucket: () => miniflare.getR2Bucket('PACKS') as Promise<unknown> as Promise<R2Bucket>,
     pid: () => workerdPid(port),
+    inspectorUrl: async () => (await miniflare.getInspectorURL()).origin.replace(/^ws/, 'http'),
     async object<T extends Rpc.DurableObjectBranded>(binding: string, name: string) {
       const namespace = await miniflare.getDurableObjectNamespace(binding)
       return namespace.get(namespace.idFromName(name)) as unknown as DurableObjectStub<T>
@@ -183,6 +188,7 @@ async function startMiniflare(
       port,
       // Otherwise Miniflare asks workers.cloudflare.com where it is.
       cf: false,
+      ...(options.inspect === true ? { inspectorPort: 0 } : {}),
       log: new Log(LogLevel.ERROR),
       handleStructuredLogs: onLog,
       resourcePersistencePath: storage(options),

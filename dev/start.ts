@@ -35,6 +35,8 @@ const ACCOUNTS = [
   { handle: 'alice.test', password: 'alice-local' },
   { handle: 'bob.test', password: 'bob-local' },
 ] as const
+/** Of the edge, for `npm run operate`; as the passwords, it opens nothing else. */
+const OPERATOR_TOKEN = 'local-operator-local-operator-local'
 const DEMO = 'demo'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const PARENT_CHECK_MILLISECONDS = 250
@@ -65,7 +67,7 @@ async function main(): Promise<void> {
     pdsUrl: atmosphere.pdsUrl,
     plcUrl: atmosphere.plcUrl,
     // So that what another client writes into an account is seen here at once.
-    vars: { UPSTREAMS: atmosphere.streamUrl(0) },
+    vars: { UPSTREAMS: atmosphere.streamUrl(0), OPERATOR_TOKEN },
     // The Worker logs what fails, and answers that it has logged it: here is where one looks.
     onLog: ({ level, message }) => {
       if (level !== 'debug') console.error(message)
@@ -202,6 +204,7 @@ function readyLine({ edge, atmosphere, accounts, token }: Ready): string {
     plc: atmosphere.plcUrl,
     accounts: accounts.map(({ handle, did, password }) => ({ handle, did, password })),
     token,
+    operatorToken: OPERATOR_TOKEN,
   })
 }
 
@@ -215,6 +218,7 @@ Skein is ready at ${edge.url}
 
 ${rows.join('\n')}
   PDS ${atmosphere.pdsUrl}   PLC directory ${atmosphere.plcUrl}
+  for npm run operate: SKEIN_EDGE=${edge.url} SKEIN_OPERATOR_TOKEN=${OPERATOR_TOKEN}
 
 In another terminal, clone the demo repository:
 

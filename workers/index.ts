@@ -5,6 +5,7 @@ import { log } from '../durable-objects/log.ts'
 import { dropUnused } from '../durable-objects/operator/drop-unused.ts'
 import { LandingAudit } from '../storage/access/landing-audit.ts'
 import { D1IdentityCache } from '../storage/directory/identity-cache.ts'
+import { AccountWants } from '../storage/index/account-wants.ts'
 import { DeadLetters } from '../storage/index/dead-letters.ts'
 import { IndexStore } from '../storage/index/index-store.ts'
 import { consumeDead, consumeEvents } from './indexer/consume-events.ts'
@@ -39,6 +40,7 @@ export default {
       new LandingAudit(db).prune(now),
       new IndexStore(db).prune(now),
       new DeadLetters(db).prune(now),
+      new AccountWants(db).prune(now),
       sweepParked(environment.PACKS, now),
       dropUnused(environment, now),
     ])

@@ -21,6 +21,7 @@ import { type DirectoryEntry, RepositoryDirectory } from '../storage/directory/r
 import {
   type AccountStanding,
   AccountStandings,
+  findByHandle,
   KeptStandings,
   UNMIRRORED,
 } from '../storage/index/account-standings.ts'
@@ -153,7 +154,7 @@ export class RequestContext {
   /** @param actor one that leads to nobody. @throws {@link ActorMovedError}, and as `#requireActive` */
   async #leadOn(actor: string): Promise<void> {
     const handle = actor.toLowerCase()
-    const account = await this.#standings.byHandle(handle)
+    const account = await findByHandle(this.db, handle)
     if (account === null) return
     this.#refuseInactive(account.did, account)
     if (account.handle !== handle) throw new ActorMovedError(actor, account.handle ?? account.did)
@@ -234,6 +235,12 @@ export class RequestContext {
   async requireServed({ identity: { did }, entry: { rkey } }: Located): Promise<void> {
     const reason = blockReason(await new BlockStore(this.db).of(did), rkey)
     if (reason !== null) throw blocked(reason)
+  }
+
+  /** The same of an account. @throws {@link HttpError} 403 where it is blocked */
+  async requireAccountServed({ did }: Identity): Promise<void> {
+    const { account } = await new BlockStore(this.db).of(did)
+    if (account !== null) throw blocked(account)
   }
 
   /** @throws {@link HttpError} 403 */

@@ -36,9 +36,12 @@ export interface StoredRepository {
   readonly refs: ReadonlyMap<string, RefState>
   /** To be passed on in a `Landing`. */
   readonly head: number | null
-  /** What was not valid, and why. */
+  /** What was not valid, and why: the first of them. */
   readonly skipped: readonly SkippedRecord[]
 }
+
+/** A host can serve as many invalid records as it likes: so many are told of. */
+const MAX_SKIPPED = 100
 
 /** Records a request: with all packs inline at 192 KiB (256 KiB as JSON) a page has 9 MiB. */
 export const PACK_PAGE_SIZE = 36
@@ -58,7 +61,9 @@ export async function readRepository(
 ): Promise<StoredRepository | null> {
   const { since } = options
   const skipped: SkippedRecord[] = []
-  const skip = (record: SkippedRecord) => void skipped.push(record)
+  const skip = (record: SkippedRecord) => {
+    if (skipped.length < MAX_SKIPPED) skipped.push(record)
+  }
   const [repo, packs, { refs, head }] = await Promise.all([
     readRepo(client, did, rkey, skip),
     readPacks(client, did, rkey, options, skip),

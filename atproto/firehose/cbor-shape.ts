@@ -3,13 +3,21 @@ export class CborShapeError extends Error {
   override name = 'CborShapeError'
 }
 
+export interface CborBounds {
+  readonly maxDepth: number
+  /** Of lists and maps, in which a key is one, too. */
+  readonly maxItems: number
+}
+
 /**
- * Refuses CBOR that is nested too deep, or in which lists announce more items than there can be: the decoder makes room for
- * all of a list at once, and lists in each other, of a few bytes each, would take gigabytes. It looks at the first value only.
+ * Refuses CBOR that is nested too deep, has more items than are worth it (an empty map takes a byte there, and sixty when it is
+ * decoded), or in which lists announce more than there can be: the decoder makes room for all of a list at once, and lists in
+ * each other, of a few bytes each, would take gigabytes. It looks at the first value only.
  *
+ * @returns how many items there are
  * @throws {@link CborShapeError}
  */
-export function checkCborShape(bytes: Uint8Array, maxDepth: number): void {
+export function checkCborShape(bytes: Uint8Array, { maxDepth, maxItems }: CborBounds): number {
   const open: number[] = []
   let announced = 0
   let at = 0
@@ -24,12 +32,14 @@ export function checkCborShape(bytes: Uint8Array, maxDepth: number): void {
     if (items > 0) {
       announced += items
       if (announced > bytes.length) throw new CborShapeError('announces more than it holds')
+      if (announced > maxItems) throw new CborShapeError(`has more than ${maxItems} items`)
       if (open.length === maxDepth) throw new CborShapeError(`is nested deeper than ${maxDepth}`)
       open.push(items)
       continue
     }
     while (open.length > 0 && --open[open.length - 1]! === 0) open.pop()
   } while (open.length > 0)
+  return announced
 }
 
 const TYPE_BYTES = 2

@@ -6,8 +6,8 @@ import { checkCborShape } from './cbor-shape.ts'
 import type { CommitBlocks } from './frame.ts'
 import { readBlock, SignedTree } from './signed-tree.ts'
 
-/** Of a commit in CBOR: a map, a tag. */
-const COMMIT_DEPTH = 4
+/** Of a commit in CBOR: a map, a tag; six fields, and some that are yet to come. */
+const COMMIT_BOUNDS = { maxDepth: 4, maxItems: 100 }
 
 /** A key that signatures are checked by; null: it is of no kind that atproto knows. */
 export async function readPublicKey(key: SigningKey): Promise<PublicKey | null> {
@@ -42,7 +42,7 @@ export function readCommitObject({ did, rev, cid, blocks }: CommitBlocks): Unche
   try {
     const block = readBlock(blocks, cid)
     if (block === null) return null
-    checkCborShape(block, COMMIT_DEPTH)
+    checkCborShape(block, COMMIT_BOUNDS)
     const commit: unknown = decode(block as Uint8Array<ArrayBuffer>)
     if (!isCommit(commit) || commit.did !== did || commit.rev !== rev) return null
     return { commit, tree: new SignedTree(blocks, commit.data.$link) }

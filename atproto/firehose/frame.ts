@@ -15,6 +15,8 @@ export interface EventsFrame {
   readonly commit: CommitBlocks | null
   /** Records left out: their collection or key can be none. */
   readonly dropped: number
+  /** What of it is held in memory: values of records, and blocks. Some 60 bytes each. */
+  readonly values: number
 }
 
 /** What the upstream says of the stream itself. */
@@ -55,6 +57,9 @@ export function unreadable(reason: unknown): UnreadableFrame {
 
 /** Upstreams' messages have at most 5 MB. https://atproto.com/specs/sync#firehose */
 export const MAX_FRAME_BYTES = 6_000_000
+
+/** Values that one message may hold. A commit of 200 operations has some thousand, and then there are its records. */
+export const MAX_FRAME_VALUES = 100_000
 
 /** Where a message stands in its stream; null: it can be none. */
 export function readCursor(value: unknown): number | null {

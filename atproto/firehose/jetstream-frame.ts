@@ -1,5 +1,6 @@
 import { isSupportedDid } from '../identity/syntax.ts'
-import { isObject, parseJson } from '../network/json.ts'
+import { type BoundedJson, HeavyJsonError, parseBoundedJson } from '../network/bounded-json.ts'
+import { isObject } from '../network/json.ts'
 import { isTid } from '../records/tid.ts'
 import { type EventsFrame, type Frame, MAX_FRAME_BYTES, readCursor, readText, readTime, unreadable } from './frame.ts'
 import { eventValue } from './record-json.ts'
@@ -11,12 +12,12 @@ import type { StreamEvent } from './stream-event.ts'
  * https://github.com/bluesky-social/jetstream#consuming-jetstream
  */
 export function decodeJetstreamFrame(text: string): Frame {
-  const message = readMessage(text)
+  const { value: message, values } = readMessage(text)
   if (!isObject(message)) return unreadable('a message that is no object')
   const cursor = readCursor(message.time_us)
   if (cursor === null) return unreadable('a message without a time')
   const origin = { cursor, time: Math.floor(cursor / 1000) }
-  return eventsFrame(origin, message.did, message.kind, message[String(message.kind)])
+  return { ...eventsFrame(origin, message.did, message.kind, message[String(message.kind)]), values }
 }
 
 /**
@@ -26,7 +27,7 @@ export function decodeJetstreamFrame(text: string): Frame {
  * @param now milliseconds since 1970, for messages that name no time
  */
 export function decodeJetstreamV2Frame(text: string, now: number): Frame {
-  const envelope = readMessage(text)
+  const { value: envelope, values } = readMessage(text)
   if (!isObject(envelope)) return unreadable('a message that is no object')
   if (envelope.$type === 'error')
     return { kind: 'error', name: readText(envelope.error), message: readText(envelope.message) }
@@ -39,18 +40,31 @@ export function decodeJetstreamV2Frame(text: string, now: number): Frame {
   // Its `time` can be another than when the event came.
   const origin = { cursor, time: readTime(payload.witnessedAt ?? payload.time, now) }
   // A commit's fields stand beside its number; of the others the message of the firehose is inside.
-  return eventsFrame(origin, payload.did, kind, kind === 'commit' ? payload : payload[String(kind)])
+  return { ...eventsFrame(origin, payload.did, kind, kind === 'commit' ? payload : payload[String(kind)]), values }
 }
 
-function readMessage(text: string): unknown {
-  return text.length > MAX_FRAME_BYTES ? undefined : parseJson(text)
+/** A record lies in its commit, which lies in the message, or beside the other fields of what is in the envelope. */
+const BOUNDS = { recordsAt: 2 }
+
+function readMessage(text: string): BoundedJson {
+  try {
+    if (text.length <= MAX_FRAME_BYTES) return parseBoundedJson(text, BOUNDS)
+  } catch (fault) {
+    if (!(fault instanceof HeavyJsonError)) throw fault
+  }
+  return { value: undefined, values: 0 }
 }
 
-function eventsFrame(origin: Pick<EventsFrame, 'cursor' | 'time'>, did: unknown, kind: unknown, body: unknown): Frame {
-  const nothing: EventsFrame = { kind: 'events', ...origin, events: [], commit: null, dropped: 0 }
+function eventsFrame(
+  origin: Pick<EventsFrame, 'cursor' | 'time'>,
+  did: unknown,
+  kind: unknown,
+  body: unknown,
+): Omit<EventsFrame, 'values'> {
+  const nothing = { kind: 'events', ...origin, events: [], commit: null, dropped: 0 } as const
   if (typeof did !== 'string' || !isSupportedDid(did) || !isObject(body)) return nothing
   const about = { did, ...origin }
-  const only = (event: StreamEvent): EventsFrame => ({ ...nothing, events: [event] })
+  const only = (event: StreamEvent) => ({ ...nothing, events: [event] })
   switch (kind) {
     case 'commit': {
       const { collection, rkey, rev, operation, record } = body

@@ -1,7 +1,5 @@
 import { isBytes, isCidLink } from '@atcute/cbor'
-
-/** A record may be nested so deep: whoever reads it later may do so by recursion. */
-export const MAX_RECORD_DEPTH = 64
+import { MAX_RECORD_DEPTH } from '../records/record-bounds.ts'
 
 /** A record that is no use to anyone. */
 export class UnreadableRecordError extends Error {

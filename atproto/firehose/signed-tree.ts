@@ -6,9 +6,11 @@ import { checkCborShape } from './cbor-shape.ts'
 
 /** Real trees have a handful of levels, and nodes some dozen entries: what has more is meant to cost us something. */
 const MAX_LEVELS = 64
-const MAX_ENTRIES = 10_000
-/** Of a node in CBOR: a map, its list, an entry, a tag. */
-const NODE_DEPTH = 8
+const MAX_ENTRIES = 1000
+/** Of a path: a collection and a record key have 317 and 512 at most. Keys are written as what differs from the one before. */
+const MAX_KEY = 1024
+/** Of a node in CBOR: a map, its list, an entry, a tag; an entry has four fields, two of them tagged. */
+const NODE_BOUNDS = { maxDepth: 8, maxItems: 11 * MAX_ENTRIES + 10 }
 
 interface Entry {
   readonly key: string
@@ -32,6 +34,8 @@ export class SignedTree {
   readonly #blocks: ReadonlyMap<string, Uint8Array>
   readonly #root: string
   readonly #nodes = new Map<string, Node | null>()
+  /** Whether the block of a record is there and is it: many paths may have the same. */
+  readonly #isThere = new Map<string, boolean>()
 
   /** @param root CID of the tree, from a commit that is signed */
   constructor(blocks: ReadonlyMap<string, Uint8Array>, root: string) {
@@ -45,19 +49,22 @@ export class SignedTree {
     for (let level = 0; next !== null; level++) {
       const node: Node | null = level === MAX_LEVELS ? null : this.#node(next)
       if (node === null) return undefined
-      next = node.before
-      for (const { key, value, after } of node.entries) {
-        if (key === path) return value
-        if (key > path) break
-        next = after
-      }
+      const entry = lastUpTo(node.entries, path)
+      if (entry?.key === path) return entry.value
+      next = entry === null ? node.before : entry.after
     }
     return null
   }
 
   /** Whether the tree has this record at a path, and its block is there and is it. @param cid null: that it has none */
   proves(path: string, cid: string | null): boolean {
-    return this.find(path) === cid && (cid === null || readBlock(this.#blocks, cid) !== null)
+    return this.find(path) === cid && (cid === null || this.#has(cid))
+  }
+
+  #has(cid: string): boolean {
+    const known = this.#isThere.get(cid) ?? readBlock(this.#blocks, cid) !== null
+    this.#isThere.set(cid, known)
+    return known
   }
 
   #node(cid: string): Node | null {
@@ -68,6 +75,17 @@ export class SignedTree {
     this.#nodes.set(cid, node)
     return node
   }
+}
+
+/** The last entry whose key is not after a path; null: there is none. */
+function lastUpTo(entries: readonly Entry[], path: string): Entry | null {
+  let [from, to] = [0, entries.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (entries[middle]!.key <= path) from = middle + 1
+    else to = middle
+  }
+  return entries[from - 1] ?? null
 }
 
 /** A block that is what its CID says; null: it is missing, or another. */
@@ -81,14 +99,16 @@ export function readBlock(blocks: ReadonlyMap<string, Uint8Array>, cid: string):
 /** Null: it is no node. */
 function parseNode(block: Uint8Array): Node | null {
   try {
-    checkCborShape(block, NODE_DEPTH)
+    checkCborShape(block, NODE_BOUNDS)
     const node: unknown = decode(block as Uint8Array<ArrayBuffer>)
     if (!isObject(node) || !Array.isArray(node.e) || node.e.length > MAX_ENTRIES) return null
     const entries: Entry[] = []
     let key = ''
     for (const entry of node.e as unknown[]) {
       if (!isObject(entry) || !isBytes(entry.k) || typeof entry.p !== 'number' || entry.p > key.length) return null
-      const next = key.slice(0, entry.p) + Buffer.from(fromBytes(entry.k)).toString('latin1')
+      const rest = fromBytes(entry.k)
+      if (entry.p + rest.length > MAX_KEY) return null
+      const next = key.slice(0, entry.p) + Buffer.from(rest).toString('latin1')
       // In order, or a search would miss what is there.
       if (next <= key || !isCidLink(entry.v)) return null
       key = next

@@ -95,9 +95,11 @@ export class IdentityResolver {
 
   async #resolveDid(did: string): Promise<{ identity: Identity; ttl: number }> {
     const { claimedHandle, pds } = await resolveDid(did, this.#options)
-    const checked = claimedHandle === null ? false : await this.#pointsAt(claimedHandle, did)
-    const identity = { did, handle: checked === true ? claimedHandle : null, pds: requirePds(did, pds) }
-    return { identity, ttl: checked === 'unknown' ? UNCHECKED_TTL : TTL }
+    const base = { did, pds: requirePds(did, pds) }
+    if (claimedHandle === null) return { identity: { ...base, handle: null }, ttl: TTL }
+    const isTheirs = await this.#pointsAt(claimedHandle, did)
+    if (isTheirs !== 'unknown') return { identity: { ...base, handle: isTheirs ? claimedHandle : null }, ttl: TTL }
+    return { identity: { ...base, handle: null, uncheckedHandle: claimedHandle }, ttl: UNCHECKED_TTL }
   }
 
   /** A DID works without its handle, so that a handle which cannot be looked up now is no fault. */

@@ -3,6 +3,8 @@ export interface Identity {
   readonly did: string
   /** Null: the DID document names none, or it does not point back at the DID. */
   readonly handle: string | null
+  /** Where `handle` is null: one that the DID document names, and that could not be checked now. It may be the account's. */
+  readonly uncheckedHandle?: string
   /** Origin of the PDS, `https://pds.example`. */
   readonly pds: string
 }

@@ -10,10 +10,12 @@ export function isBlobNotFound({ status, error, message }: PdsError): boolean {
 
 /** Longest message of a PDS that is passed on. */
 const MAX_MESSAGE = 300
+/** What is longer is no error of the protocol's, and is not looked into. UTF-16 units. */
+const MAX_BODY = 65_536
 
 /** An error's name and message, both '' where the body is something else: a proxy's page, say. */
 export function parseErrorBody(text: string): { error: string; message: string } {
-  const body = parseJson(text)
+  const body = text.length > MAX_BODY ? null : parseJson(text)
   if (!isObject(body)) return { error: '', message: '' }
   const { error, message } = body
   return {

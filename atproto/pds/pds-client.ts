@@ -1,7 +1,8 @@
 import { Agent, type BlobRef as ApiBlob, XRPCError } from '@atproto/api'
 import { isSupportedDid } from '../identity/syntax.ts'
+import { type BoundedJson, HeavyJsonError, type JsonBounds, parseBoundedJson } from '../network/bounded-json.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from '../network/guarded-fetch.ts'
-import { isObject, parseJson } from '../network/json.ts'
+import { isObject } from '../network/json.ts'
 import { RefusedUrlError, ResponseTooLargeError, UnreachableHostError } from '../network/network-errors.ts'
 import type { BlobRef } from '../records/record-types.ts'
 import { isTid } from '../records/tid.ts'
@@ -48,6 +49,8 @@ export interface RecordPage {
   readonly records: readonly RawRecord[]
   /** Where the next page starts, or null after the last. */
   readonly cursor: string | null
+  /** Length of the answer, in UTF-16 units. */
+  readonly length: number
 }
 
 /** Whether a host serves an account. https://atproto.com/specs/account#account-status */
@@ -74,14 +77,20 @@ export interface ListRecordsOptions {
   readonly cursor?: string | undefined
   /** Smallest rkey first, cursor an exclusive lower bound; else the largest first and an upper bound. */
   readonly reverse?: boolean
+  /** Bytes of the answer. Default {@link LIST_MAX_BYTES}. */
+  readonly maxBytes?: number
 }
 
 /** What the reference PDS takes where it says nothing else: 5 MiB. */
 export const DEFAULT_BLOB_LIMIT = 5 * 1024 * 1024
 
-/** Bytes of an answer: 100 records of up to 256 KiB; what is larger is listed in smaller pages. */
-const LIST_MAX_BYTES = 32 * 1024 * 1024
+/** Bytes of an answer: 36 packs of up to 256 KiB, as they are asked for; what is larger is listed in smaller pages. */
+const LIST_MAX_BYTES = 12 * 1024 * 1024
 const JSON_MAX_BYTES = 4 * 1024 * 1024
+/** The same of the Agent's calls, which it parses itself: 200 results of a kilobyte each, and more. */
+const CALL_MAX_BYTES = 512 * 1024
+/** An at-uri has no more characters. A record key is a part of it, and keeps it in memory. */
+const MAX_URI = 8192
 /** Milliseconds: a large applyWrites takes seconds on a slow PDS, and giving up early costs a re-read. */
 const WRITE_TIMEOUT = 30_000
 /** Milliseconds for all of an answer in JSON: the largest comes in that time at 1 MB/s. Blobs may take what they need. */
@@ -180,7 +189,9 @@ export class PdsClient {
   async getRecord(did: string, collection: string, rkey: string): Promise<RawRecord | null> {
     const query = new URLSearchParams({ repo: did, collection, rkey })
     try {
-      const answer = await this.#readJson('com.atproto.repo.getRecord', query, JSON_MAX_BYTES)
+      const { value: answer } = await this.#readJson('com.atproto.repo.getRecord', query, JSON_MAX_BYTES, {
+        recordsAt: 1,
+      })
       if (!isObject(answer)) throw this.#invalidAnswer('no record')
       return { uri: `at://${did}/${collection}/${rkey}`, rkey, value: answer.value }
     } catch (fault) {
@@ -192,7 +203,7 @@ export class PdsClient {
   /** Null: the host does not have the account. */
   async getRepoStatus(did: string): Promise<RepoStatus | null> {
     try {
-      const answer = await this.#readJson(
+      const { value: answer } = await this.#readJson(
         'com.atproto.sync.getRepoStatus',
         new URLSearchParams({ did }),
         JSON_MAX_BYTES,
@@ -222,7 +233,7 @@ export class PdsClient {
     if (collection !== null) query.set('collection', collection)
     if (cursor !== null) query.set('cursor', cursor)
     const nsid = collection === null ? 'com.atproto.sync.listRepos' : 'com.atproto.sync.listReposByCollection'
-    const answer = await this.#readJson(nsid, query, JSON_MAX_BYTES)
+    const { value: answer } = await this.#readJson(nsid, query, JSON_MAX_BYTES)
     if (!isObject(answer) || !Array.isArray(answer.repos)) throw this.#invalidAnswer('no list of accounts')
     const dids = answer.repos.flatMap((repo: unknown) =>
       isObject(repo) && typeof repo.did === 'string' && isSupportedDid(repo.did) ? [repo.did] : [],
@@ -232,8 +243,9 @@ export class PdsClient {
     return { dids, cursor: next }
   }
 
-  /** One page. What is no record at all is left out. */
+  /** One page. What is no record at all is left out; the value of one that holds more than any may is null. */
   async listRecords(options: ListRecordsOptions): Promise<RecordPage> {
+    const { maxBytes = LIST_MAX_BYTES } = options
     const query = new URLSearchParams({
       repo: options.did,
       collection: options.collection,
@@ -241,15 +253,16 @@ export class PdsClient {
     })
     if (options.cursor !== undefined) query.set('cursor', options.cursor)
     if (options.reverse) query.set('reverse', 'true')
-    const answer = await this.#readJson('com.atproto.repo.listRecords', query, LIST_MAX_BYTES)
+    const read = await this.#readJson('com.atproto.repo.listRecords', query, maxBytes, { recordsAt: 3 })
+    const answer = read.value
     if (!isObject(answer) || !Array.isArray(answer.records)) throw this.#invalidAnswer('no list of records')
     const records = answer.records.flatMap((record: unknown): RawRecord[] => {
-      if (!isObject(record) || typeof record.uri !== 'string') return []
+      if (!isObject(record) || typeof record.uri !== 'string' || record.uri.length > MAX_URI) return []
       return [{ uri: record.uri, rkey: record.uri.slice(record.uri.lastIndexOf('/') + 1), value: record.value }]
     })
     // The reference PDS gives a cursor after the last page too: only a full page can have another behind it.
     const isLast = answer.records.length < options.limit || typeof answer.cursor !== 'string'
-    return { records, cursor: isLast ? null : (answer.cursor as string) }
+    return { records, cursor: isLast ? null : (answer.cursor as string), length: read.length }
   }
 
   /**
@@ -268,12 +281,18 @@ export class PdsClient {
     }
   }
 
-  async #readJson(nsid: string, query: URLSearchParams, maxBytes: number): Promise<unknown> {
+  async #readJson(
+    nsid: string,
+    query: URLSearchParams,
+    maxBytes: number,
+    bounds: JsonBounds = {},
+  ): Promise<BoundedJson & { readonly length: number }> {
     return retryRead(async () => {
       const response = await this.#get(nsid, query, { maxBytes, deadline: JSON_DEADLINE })
-      const json = parseJson(await this.#translate(() => response.text()))
-      if (json === undefined) throw this.#invalidAnswer('no JSON')
-      return json
+      const text = await this.#translate(() => response.text())
+      const json = await this.#translate(async () => parseBoundedJson(text, bounds))
+      if (json.value === undefined) throw this.#invalidAnswer('no JSON')
+      return { ...json, length: text.length }
     }, this.#retry)
   }
 
@@ -306,7 +325,7 @@ export class PdsClient {
       headers,
       body: init.body ?? null,
       timeout: isUpload ? UPLOAD_TIMEOUT : WRITE_TIMEOUT,
-      maxBytes: JSON_MAX_BYTES,
+      maxBytes: CALL_MAX_BYTES,
       deadline: JSON_DEADLINE,
     })
   }
@@ -331,6 +350,9 @@ export class PdsClient {
         throw new PdsError(fault.host, 200, 'ResponseTooLarge', `more than ${fault.limit} bytes`, null, {
           cause: fault,
         })
+      }
+      if (fault instanceof HeavyJsonError) {
+        throw new PdsError(this.#host, 200, 'ResponseTooLarge', `it ${fault.message}`, null, { cause: fault })
       }
       throw fault
     }

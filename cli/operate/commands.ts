@@ -17,6 +17,8 @@ export interface Command {
   /** After the command's name, in the usage. */
   readonly synopsis: string
   readonly about: string
+  /** Those of the command's own, by their names; all others are refused. */
+  readonly options: readonly string[]
   /** What the edge answers, whole: for `--json`. @throws {@link UsageError} */
   run(edge: Edge, given: CommandArguments): Promise<Record<string, unknown>>
   /** The same in lines for a person. */
@@ -58,6 +60,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   block: {
     synopsis: 'SUBJECT [--reason TEXT] [--keep-bytes]',
     about: 'serve, take and list nothing more of an account or a repository',
+    options: ['reason', 'keep-bytes'],
     async run(edge, given) {
       const { reason, 'keep-bytes': keepBytes } = given.options
       const subject = only(given)
@@ -70,6 +73,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   unblock: {
     synopsis: 'SUBJECT',
     about: 'take a block back',
+    options: [],
     run: async (edge, given) => edge.procedure(`${PREFIX}unblock`, { subject: only(given) }),
     show({ subject, wasBlocked, mirrors }) {
       return wasBlocked === true
@@ -80,6 +84,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   blocks: {
     synopsis: '',
     about: 'list what is blocked',
+    options: [],
     async run(edge, given) {
       none(given)
       return { blocks: await allPages(edge, `${PREFIX}listBlocks`, 'blocks', 1000) }
@@ -92,6 +97,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   reconcile: {
     synopsis: '[DID …] [--relay]',
     about: 'list accounts anew: these, or all that the index (or the relay) knows',
+    options: ['relay'],
     async run(edge, { positionals, options }) {
       const isNamed = positionals.length > 0
       if (isNamed && options.relay === true)
@@ -104,6 +110,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   reconciling: {
     synopsis: '',
     about: 'say how far that has come',
+    options: [],
     async run(edge, given) {
       none(given)
       return edge.query(`${PREFIX}getReconcile`, {})
@@ -113,6 +120,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'dead-letters': {
     synopsis: '',
     about: 'list events that could not be applied to the index',
+    options: [],
     async run(edge, given) {
       none(given)
       return { deadLetters: await allPages(edge, `${PREFIX}listDeadLetters`, 'deadLetters', 100) }
@@ -126,6 +134,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   replay: {
     synopsis: 'ID …',
     about: 'have dead letters applied once more, or the accounts of old ones listed',
+    options: [],
     async run(edge, { positionals }) {
       const ids = positionals.map(Number)
       if (ids.length === 0 || ids.some((id) => !Number.isSafeInteger(id) || id < 1))
@@ -139,6 +148,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   dropped: {
     synopsis: '',
     about: 'count records that were not valid, by collection and reason',
+    options: [],
     async run(edge, given) {
       none(given)
       return edge.query(`${PREFIX}listDroppedRecords`, {})
@@ -155,6 +165,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   status: {
     synopsis: '',
     about: 'say how the edge is, in numbers',
+    options: [],
     async run(edge, given) {
       none(given)
       return edge.query(`${PREFIX}getStatus`, {})

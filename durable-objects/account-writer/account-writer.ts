@@ -68,6 +68,7 @@ export class AccountWriter extends DurableObject<Environment> {
       sealingKey: await importSealingKey(this.env.SESSION_KEY),
       client: createPdsClient(this.env, pds, did),
       tids: this.#tids,
+      mayNotWrite: (repo) => this.#gate.refusal(did, repo),
       now: Date.now,
     })
   }

@@ -4,6 +4,10 @@ import type { ReconcileWant } from './batch-store.ts'
 export interface FirehoseStatus {
   readonly upstream: string
   readonly isConnected: boolean
+  /** Too much is not applied: nothing is read until there is less. */
+  readonly isPaused: boolean
+  /** When it was last connected, or paused, to the heartbeat; else when it was begun to be followed. */
+  readonly reachedAt: number
   /** From where it would be read again if all that is not applied were lost; null: from now on. */
   readonly cursor: number | null
   /** When the newest message was sent, by the upstream's own word; null: none has come since the object woke. */

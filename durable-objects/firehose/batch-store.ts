@@ -32,13 +32,23 @@ export class BatchStore {
     return this.#row()?.upstream ?? null
   }
 
-  /** @param position where to begin; null: at what happens now */
-  begin(upstream: string, position: number | null): void {
+  /** @param position where to begin; null: at what happens now. @param now milliseconds since 1970 */
+  begin(upstream: string, position: number | null, now: number): void {
     this.#sql.exec(
-      'insert into following (id, upstream, position) values (0, ?, ?) on conflict do nothing',
+      'insert into following (id, upstream, position, reached_at) values (0, ?, ?, ?) on conflict do nothing',
       upstream,
       position,
+      now,
     )
+  }
+
+  /** When it was last connected, as far as was noted, or else begun to be followed. Milliseconds since 1970. */
+  reachedAt(): number {
+    return this.#row()?.reached_at ?? 0
+  }
+
+  noteReached(now: number): void {
+    this.#sql.exec('update following set reached_at = ?', now)
   }
 
   position(): number | null {
@@ -146,4 +156,5 @@ type FollowingRow = {
   position: number | null
   reconcile: string | null
   reconcile_at: number | null
+  reached_at: number
 }

@@ -22,6 +22,8 @@ const STEPS: readonly string[] = [
      before integer,
      sent_at integer not null
    );`,
+  // When the upstream was last connected, or begun to be followed, in milliseconds since 1970.
+  `alter table following add column reached_at integer not null default 0;`,
 ]
 
 export function migrateFirehose(sql: SqlStorage): void {

@@ -33,7 +33,7 @@ export class Firehose extends DurableObject<Environment> {
    */
   async ensureFollowing(name: string): Promise<FirehoseStatus | null> {
     const upstream = readUpstreams(this.env).find((one) => one.name === name)
-    if (upstream !== undefined) this.#store.begin(name, upstream.beginAt)
+    if (upstream !== undefined) this.#store.begin(name, upstream.beginAt, Date.now())
     const follower = this.#follow()
     await follower?.tick()
     return follower?.status() ?? null

@@ -51,7 +51,19 @@ export class GatheredEvents {
   }
 }
 
-/** Bytes of its JSON. */
-export function eventBytes(event: StreamEvent): number {
+/**
+ * An event as it fits into a message: of one that is too large, that its account is to be listed. There it may be of any size.
+ *
+ * @returns with the bytes of its JSON
+ */
+export function fitEvent(event: StreamEvent, maxBytes: number): { event: StreamEvent; bytes: number } {
+  const bytes = eventBytes(event)
+  if (bytes <= maxBytes) return { event, bytes }
+  const { did, cursor, time } = event
+  const listed: StreamEvent = { kind: 'sync', did, cursor, time, rev: 'rev' in event ? event.rev : '' }
+  return { event: listed, bytes: eventBytes(listed) }
+}
+
+function eventBytes(event: StreamEvent): number {
   return Buffer.byteLength(JSON.stringify(event))
 }

@@ -13,6 +13,8 @@ export interface FirehoseLimits {
   readonly bufferedBytes: number
   /** Messages that are decoded at a time: keys are looked up, and packs parked, for all of them together. */
   readonly framesAtOnce: number
+  /** Values that these may hold together, but for the last one's: what costs memory once it is decoded. */
+  readonly valuesAtOnce: number
   /** Messages to the Queue that are on their way. */
   readonly sendsAtOnce: number
   /** A batch that is not applied for so long is read again; each time after twice as long. */
@@ -38,6 +40,7 @@ export const FIREHOSE_LIMITS: FirehoseLimits = {
   pendingBatches: 64,
   bufferedBytes: 16 * 1024 * 1024,
   framesAtOnce: 64,
+  valuesAtOnce: 100_000,
   sendsAtOnce: 4,
   patience: 60_000,
   longestPatience: 15 * 60_000,

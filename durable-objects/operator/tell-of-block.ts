@@ -1,11 +1,7 @@
-import { drizzle } from 'drizzle-orm/d1'
 import type { BlockSubject } from '../../storage/operator/blocks.ts'
-import { MirrorRegister } from '../../storage/operator/mirror-register.ts'
 import type { Environment } from '../environment.ts'
 import { accountWriterOf, repositoryOf } from '../stubs.ts'
-
-/** So many objects are told at the same time. */
-const AT_ONCE = 20
+import { forEachMirror } from './for-each-mirror.ts'
 
 /**
  * Has all objects hear of a block, or that one was taken back, after D1 has: from then on no answer is by what was before.
@@ -20,26 +16,16 @@ export async function tellOfBlock(
   { did, rkey }: BlockSubject,
   keepBytes: boolean,
 ): Promise<number> {
-  const register = new MirrorRegister(drizzle(environment.DB))
-  const faults: unknown[] = []
-  const settle = async (work: readonly Promise<unknown>[]) => {
-    for (const outcome of await Promise.allSettled(work)) {
-      if (outcome.status === 'rejected') faults.push(outcome.reason)
-    }
+  const tellMirrors = async () => {
+    if (rkey === null) return forEachMirror(environment, did, (mirror, key) => mirror.heedOperator(key, keepBytes))
+    await repositoryOf(environment, did, rkey).heedOperator({ did, rkey }, keepBytes)
+    return 1
   }
-  const tell = (key: string) => repositoryOf(environment, did, key).heedOperator({ did, rkey: key }, keepBytes)
-  await settle([accountWriterOf(environment, did).heedOperator(did)])
-  let told = 0
-  if (rkey !== null) {
-    await settle([tell(rkey)])
-    told = 1
-  } else {
-    for (let keys = await register.keysOf(did, AT_ONCE); keys.length > 0; ) {
-      await settle(keys.map(tell))
-      told += keys.length
-      keys = await register.keysOf(did, AT_ONCE, keys.at(-1))
-    }
-  }
-  if (faults.length > 0) throw faults[0]
-  return told
+  const [writer, mirrors] = await Promise.allSettled([
+    accountWriterOf(environment, did).heedOperator(did),
+    tellMirrors(),
+  ])
+  if (writer.status === 'rejected') throw writer.reason
+  if (mirrors.status === 'rejected') throw mirrors.reason
+  return mirrors.value
 }

@@ -148,7 +148,10 @@ export class RepositoryDirectory {
     this.#atHand.forget(did)
   }
 
-  /** What this edge has at hand may be an hour old: what was resolved since is left. */
+  /**
+   * What this edge has at hand may be an hour old: what was resolved since is left. That no handle is known may mean that it
+   * could not be checked: none is taken away here.
+   */
   #noteIdentity({ did, handle, pds }: Identity, now: number) {
     const row = { handle, pds, resolvedAt: now - IDENTITY_KEPT_FOR }
     return this.#db
@@ -156,7 +159,7 @@ export class RepositoryDirectory {
       .values({ did, ...row })
       .onConflictDoUpdate({
         target: accounts.did,
-        set: row,
+        set: { ...row, handle: sql`coalesce(excluded.handle, ${accounts.handle})` },
         setWhere: sql`${accounts.resolvedAt} < excluded.resolved_at`,
       })
   }

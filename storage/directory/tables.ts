@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { IS_SHOWN } from '../shown.ts'
 
 /** Who an actor (a handle or a DID) was when it was last looked up. */
 export const identities = sqliteTable(
@@ -34,12 +35,16 @@ export const repositories = sqliteTable(
     pushedAt: integer('pushed_at').notNull().default(0),
     /** Bytes of its `packs`. */
     size: integer('size').notNull().default(0),
+    /** 1: its account is shown, the operator has not blocked it, and it has its name; else 0. */
+    shown: integer('shown').notNull().default(0),
   },
   (table) => [
     uniqueIndex('repositories_by_key').on(table.did, table.rkey),
     index('repositories_by_name').on(table.did, table.name, table.rkey),
-    index('repositories_by_push').on(table.did, table.pushedAt, table.rkey),
-    index('repositories_newest').on(table.rkey, table.did),
+    index('repositories_shown_by_name').on(table.did, table.name, table.rkey).where(IS_SHOWN),
+    index('repositories_shown_by_push').on(table.did, table.pushedAt, table.rkey).where(IS_SHOWN),
+    index('repositories_shown_by_key').on(table.did, table.rkey).where(IS_SHOWN),
+    index('repositories_newest').on(table.rkey, table.did).where(IS_SHOWN),
     // And `repositories_named`, of names whatever their case, which drizzle-kit cannot write: see migrations/.
   ],
 )

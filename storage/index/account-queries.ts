@@ -1,6 +1,11 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { hasName } from '../directory/has-name.ts'
 import { repositories } from '../directory/tables.ts'
+import { blockedKey, blocksRepositoryOf } from '../operator/blocks.ts'
+import { blocks } from '../operator/tables.ts'
+import { isShown } from '../shown.ts'
 import {
   type IndexedRepository,
   indexedRepository,
@@ -8,10 +13,9 @@ import {
   type RepositoryColumns,
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
-import { accounts, formerHandles, pushes } from './tables.ts'
-import { isAccountVisible, isRepositoryVisible } from './visible.ts'
+import { accounts, pushes } from './tables.ts'
 
-/** An account as the index knows it. */
+/** An account as the index knows it, without those of its repositories that are blocked. */
 export interface IndexedAccount {
   readonly did: string
   /** Null where none verifies. */
@@ -27,61 +31,37 @@ export interface Profile extends IndexedAccount {
   readonly pushedAt: number | null
 }
 
+/** Without what the operator has blocked of it, which is little: one look-up where there is none. */
 const ACCOUNT = {
   did: accounts.did,
   handle: accounts.handle,
-  repositories: accounts.repositories,
-  size: accounts.size,
+  repositories: sql<number>`${accounts.repositories} - (select count(*) from ${blockedOf(accounts.did)} where ${hasName()})`,
+  size: sql<number>`${accounts.size} - (select coalesce(sum(${repositories.size}), 0) from ${blockedOf(accounts.did)})`,
 }
 
-/** Accounts whose handle starts so, in the order of their handles. */
-export async function searchAccounts(db: DrizzleD1Database, prefix: string, limit: number): Promise<IndexedAccount[]> {
+/** The repositories of an account that are blocked, to select from. */
+function blockedOf(did: SQLiteColumn): SQL {
+  const key = and(eq(repositories.did, did), eq(repositories.rkey, blockedKey(did)))
+  return sql`${blocks} cross join ${repositories} on ${blocksRepositoryOf(did)} and ${key}`
+}
+
+/** The query of accounts whose handle starts so, in the order of their handles: {@link IndexedAccount} as rows. */
+export function selectAccounts(prefix: string, limit: number): SQL {
+  const { did, handle, shown } = accounts
   // Handles are ASCII, and none has a character after `~`.
-  const isPrefix = sql`${accounts.handle} >= ${prefix} and ${accounts.handle} < ${`${prefix}~`}`
-  return db
-    .select(ACCOUNT)
-    .from(accounts)
-    .where(and(isPrefix, isAccountVisible()))
-    .orderBy(asc(accounts.handle))
-    .limit(limit)
-}
-
-/**
- * The DID of an account that is served, by its handle, or by the one that it had until it took another.
- *
- * @param handle in lower case
- */
-export async function findByHandle(
-  db: DrizzleD1Database,
-  handle: string,
-): Promise<{ readonly did: string; readonly isFormer: boolean } | null> {
-  const [current, former] = await db.batch([
-    db
-      .select({ did: accounts.did })
-      .from(accounts)
-      .where(and(eq(accounts.handle, handle), isAccountVisible()))
-      .limit(1),
-    db
-      .select({ did: accounts.did })
-      .from(formerHandles)
-      .innerJoin(accounts, eq(accounts.did, formerHandles.did))
-      .where(and(eq(formerHandles.handle, handle), isAccountVisible()))
-      .orderBy(desc(formerHandles.until))
-      .limit(1),
-  ])
-  if (current[0] !== undefined) return { did: current[0].did, isFormer: false }
-  return former[0] === undefined ? null : { did: former[0].did, isFormer: true }
+  return sql`select ${did} as did, ${handle} as handle, ${ACCOUNT.repositories} as repositories, ${ACCOUNT.size} as size from ${accounts}
+    where ${handle} >= ${prefix} and ${handle} < ${`${prefix}~`} and ${isShown(shown)} order by ${handle} limit ${limit}`
 }
 
 /** @param latest in milliseconds since 1970: what says that it comes later is not believed */
 export async function readProfile(db: DrizzleD1Database, did: string, latest: number): Promise<Profile | null> {
   const pushedAt = sql<
     number | null
-  >`(select max(p.pushed_at) from ${pushes} p where p.did = ${did} and p.pushed_at <= ${latest})`
+  >`(select max(p.pushed_at) from ${pushes} p where p.did = ${did} and p.shown = 1 and p.pushed_at <= ${latest})`
   const row = await db
     .select({ ...ACCOUNT, pushedAt })
     .from(accounts)
-    .where(and(eq(accounts.did, did), isAccountVisible()))
+    .where(and(eq(accounts.did, did), isShown(accounts.shown)))
     .get()
   return row ?? null
 }
@@ -127,7 +107,7 @@ export async function listRepositoriesOf(
   const sorted = list(columns.map((column) => (isDescending ? sql`${column} desc` : column)))
   const rows = await db.all<RepositoryColumns & { name: string }>(sql`
     select ${REPOSITORY_COLUMNS}, ${repositories.name} as name from ${accounts} cross join ${repositories}
-    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isRepositoryVisible()} ${isAfter}
+    where ${accounts.did} = ${did} and ${repositories.did} = ${did} and ${isShown(repositories.shown)} ${isAfter}
     order by ${sorted} limit ${limit + 1}`)
   return pageOf(rows, limit, position, indexedRepository)
 }

@@ -61,26 +61,33 @@ export class AccountStandings {
     this.#kept.keep(did, row ?? null, readAt)
     return row ?? null
   }
+}
 
-  /**
-   * The account that a handle leads to no more: the one that has it as far as the index knows, as a host does not know
-   * handles of accounts that are not active, or else the one that had it last. Null: there is none.
-   */
-  async byHandle(
-    handle: string,
-  ): Promise<(AccountStanding & { readonly did: string; readonly handle: string | null }) | null> {
-    const { did, status, statusAt } = accounts
-    const columns = { did, handle: accounts.handle, status, statusAt }
-    const [[present], [former]] = await this.#db.batch([
-      this.#db.select(columns).from(accounts).where(eq(accounts.handle, handle)).limit(1),
-      this.#db
-        .select(columns)
-        .from(formerHandles)
-        .innerJoin(accounts, eq(did, formerHandles.did))
-        .where(eq(formerHandles.handle, handle))
-        .orderBy(desc(formerHandles.until))
-        .limit(1),
-    ])
-    return present ?? former ?? null
-  }
+/** An account that a handle leads to. */
+export interface HandleHolder extends AccountStanding {
+  readonly did: string
+  /** The one that it has now. */
+  readonly handle: string | null
+}
+
+/**
+ * The account that has a handle as far as the index knows, or else the one that had it last: served or not, as hosts do not
+ * know handles of accounts that are not active. Null: there is none.
+ *
+ * @param handle in lower case
+ */
+export async function findByHandle(db: DrizzleD1Database, handle: string): Promise<HandleHolder | null> {
+  const { did, status, statusAt } = accounts
+  const columns = { did, handle: accounts.handle, status, statusAt }
+  const [[present], [former]] = await db.batch([
+    db.select(columns).from(accounts).where(eq(accounts.handle, handle)).limit(1),
+    db
+      .select(columns)
+      .from(formerHandles)
+      .innerJoin(accounts, eq(did, formerHandles.did))
+      .where(eq(formerHandles.handle, handle))
+      .orderBy(desc(formerHandles.until))
+      .limit(1),
+  ])
+  return present ?? former ?? null
 }

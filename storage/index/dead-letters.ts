@@ -42,6 +42,20 @@ export class DeadLetters {
     return row?.letters ?? 0
   }
 
+  /** Whether D1 takes what is written, now: something is written, and nobody sees it. It does not throw. */
+  async canWrite(): Promise<boolean> {
+    const nothing = { payload: '', error: '', diedAt: 0 }
+    try {
+      await this.#db.batch([
+        this.#db.insert(deadLetters).values(nothing),
+        this.#db.delete(deadLetters).where(sql`${deadLetters.id} = last_insert_rowid()`),
+      ])
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** Drops what is too old. @param now milliseconds since 1970 */
   async prune(now: number): Promise<void> {
     await this.#db.delete(deadLetters).where(lt(deadLetters.diedAt, now - KEPT_FOR))

@@ -39,11 +39,6 @@ export class DroppedRecords {
     this.#db = db
   }
 
-  /** @param now milliseconds since 1970 */
-  async count(dropped: readonly DroppedRecord[], now: number): Promise<void> {
-    if (dropped.length > 0) await this.#db.run(countDropped(dropped, now))
-  }
-
   /** How many records that was in all. */
   async total(): Promise<number> {
     const row = await this.#db

@@ -4,7 +4,7 @@ import type { RepoRecord } from '../../atproto/records/record-types.ts'
 import { inParts } from '../d1-rows.ts'
 import { repositories } from '../directory/tables.ts'
 import { mirrors } from '../operator/tables.ts'
-import type { RepositoryKey } from './index-types.ts'
+import type { RepositoryKey } from '../repository-key.ts'
 import { accounts } from './tables.ts'
 
 /** A repository of which there is a mirror. */

@@ -1,21 +1,26 @@
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { CLOCK_SKEW } from '../../atproto/records/tid.ts'
+import { runBatch } from '../d1-batch.ts'
 import {
-  findByHandle,
   type IndexedAccount,
   listRepositoriesOf,
   type Profile,
   type RepositoryOrder,
   readProfile,
-  searchAccounts,
+  selectAccounts,
 } from './account-queries.ts'
-import type { IndexedRepository } from './indexed-repository.ts'
-import type { Page, Position } from './keyset.ts'
-import { searchRepositories } from './search.ts'
+import { findByHandle, type HandleHolder } from './account-standings.ts'
+import { type IndexedRepository, indexedRepository } from './indexed-repository.ts'
+import { type Page, type Position, pageOf } from './keyset.ts'
+import { type FoundColumns, foundPosition, selectFound } from './search.ts'
 import { parseSearch } from './search-query.ts'
 import { type IndexedPush, newestPushes, newestRepositories } from './timeline.ts'
 
-const NOTHING: Page<never> = { items: [], next: null }
+/** What a text finds. */
+export interface SearchResult {
+  readonly repositories: Page<IndexedRepository>
+  readonly accounts: readonly IndexedAccount[]
+}
 
 /** A page that is asked for. */
 export interface PageRequest {
@@ -35,17 +40,24 @@ export class IndexReader {
     this.#now = now
   }
 
-  /** Repositories that have all words of a text, best first. @param topic that they are to have, too */
-  async search(text: string, topic: string | undefined, page: PageRequest): Promise<Page<IndexedRepository>> {
-    const query = parseSearch(text, topic)
-    if (query.match === null) return NOTHING
-    return searchRepositories(this.#db, { ...query, match: query.match }, { ...page, now: this.#now() })
-  }
-
-  /** Accounts whose handle starts with a text. */
-  async searchAccounts(text: string, limit: number): Promise<IndexedAccount[]> {
-    const { handlePrefix } = parseSearch(text)
-    return handlePrefix === null ? [] : searchAccounts(this.#db, handlePrefix, limit)
+  /**
+   * Repositories that have all words of a text, best first, and accounts whose handle starts with it: in one request.
+   *
+   * @param topic that the repositories are to have, too
+   * @param maxAccounts how many of them. Default none
+   */
+  async search(text: string, topic: string | undefined, page: PageRequest, maxAccounts = 0): Promise<SearchResult> {
+    const { match, handlePrefix, ...query } = parseSearch(text, topic)
+    if (match === null) return { repositories: { items: [], next: null }, accounts: [] }
+    const hasAccounts = maxAccounts > 0 && handlePrefix !== null
+    const [found, accounts] = await runBatch(this.#db, [
+      selectFound({ ...query, match }, { ...page, latest: this.#latest() }),
+      ...(hasAccounts ? [selectAccounts(handlePrefix, maxAccounts)] : []),
+    ])
+    return {
+      repositories: pageOf(found!.results as FoundColumns[], page.limit, foundPosition, indexedRepository),
+      accounts: (accounts?.results ?? []) as IndexedAccount[],
+    }
   }
 
   /** The newest pushes. @param did of this account alone */
@@ -67,8 +79,8 @@ export class IndexReader {
     return readProfile(this.#db, did, this.#latest())
   }
 
-  /** The account that has a handle, or had it before. @param handle in lower case */
-  findByHandle(handle: string): Promise<{ readonly did: string; readonly isFormer: boolean } | null> {
+  /** See `findByHandle`: whether the account is served, its profile says. */
+  findByHandle(handle: string): Promise<HandleHolder | null> {
     return findByHandle(this.#db, handle)
   }
 

@@ -9,27 +9,19 @@ export interface DroppedRecord {
   readonly reason: string
 }
 
-/** A repository by the account and the record key of its `dev.skein.repo`. */
-export interface RepositoryKey {
-  readonly did: string
-  readonly rkey: string
-}
-
-/** What {@link IndexWriter.apply} did. Lists have no account and no repository twice. */
+/** What {@link IndexWriter.apply} did. */
 export interface ApplyOutcome {
   /** Records that have changed; an event that was applied before counts nothing. */
   readonly applied: number
   readonly dropped: readonly DroppedRecord[]
-  /** Accounts of the events' records that nobody has resolved yet: `putAccount` is to be called for them. */
-  readonly unknownAccounts: readonly string[]
-  /** Repositories of which newer refs or packs came. */
-  readonly moved: readonly RepositoryKey[]
-  /** Accounts for which a want was put down: they changed identity, are active again, or an event does not spell out what. */
-  readonly wanted: readonly string[]
-  /** Accounts that are not active any more, for whatever reason: they are served no longer. */
-  readonly inactive: readonly string[]
-  /** Those of them that were deleted: what the index had of them is gone, and their mirrors are to go. */
-  readonly deleted: readonly string[]
+  readonly wanted: readonly WantedAccount[]
+}
+
+/** An account that is to be listed and was not before: that it is is a row. */
+export interface WantedAccount {
+  readonly did: string
+  /** Milliseconds since 1970: of one that was listed often lately, a while from now. */
+  readonly dueAt: number
 }
 
 /** Who an account is, as it was resolved. */
@@ -37,6 +29,8 @@ export interface ResolvedAccount {
   readonly did: string
   /** Null: none that verifies in both directions. */
   readonly handle: string | null
+  /** Where that is null: one that could not be checked. If the account has it, it keeps it. */
+  readonly uncheckedHandle?: string
   /** Origin of the PDS. */
   readonly pds: string
 }
@@ -58,15 +52,15 @@ export interface AccountSnapshot extends ResolvedAccount {
 export interface SnapshotRecord {
   readonly collection: string
   readonly rkey: string
-  /** JSON. `bytes` of a pack may be left in. */
+  /** JSON, or the `CondensedValue` of it (condensed-value.ts). */
   readonly value: unknown
 }
 
 /** What `IndexStore` (index-store.ts) does. */
 export interface IndexWriter {
   /**
-   * Takes events over, in whatever order, and however often: all or nothing. Record events and account events change the
-   * index; identity and sync events of accounts that it knows become wants.
+   * Takes events over, in whatever order, and however often: all or nothing. Records that are proven change the index. What
+   * else is said becomes wants: identity, sync and account events of accounts that it knows, and what is not proven.
    *
    * @param now milliseconds since 1970
    */
@@ -74,18 +68,17 @@ export interface IndexWriter {
   /**
    * Takes over a whole listing of an account: what is in the index and not listed goes, but for what events newer than the
    * snapshot's rev have said. A snapshot older than one that was taken over before changes nothing. Where the account is
-   * not active its records are not looked at: they stay, hidden, and if it is deleted they go.
+   * not active its records are not looked at: they stay, hidden, and if it is deleted they go. The handle that it had before
+   * leads to it from now on, too.
    *
    * @param now milliseconds since 1970
    */
   replaceAccount(snapshot: AccountSnapshot, now: number): Promise<readonly DroppedRecord[]>
-  /** Notes who an account is. The handle that it had before leads to it from now on, too. @param now as above */
-  putAccount(account: ResolvedAccount, now: number): Promise<void>
   /** Drops all that the index has of a deleted account, but that it was. @param now as above */
   forgetAccount(did: string, now: number): Promise<void>
 }
 
-/** An account that is to be listed. */
+/** An account that is to be listed, by somebody who begins to. */
 export interface AccountWant {
   readonly did: string
   readonly reason: string
@@ -93,26 +86,43 @@ export interface AccountWant {
   readonly wantedAt: number
   /** How often its listing has begun. */
   readonly tries: number
-  /** Milliseconds since 1970. */
-  readonly dueAt: number
+  /** Origin of its PDS as it was known before; null: it was not. */
+  readonly host: string | null
+  /** When it may be listed after this time, in milliseconds since 1970. */
+  readonly nextAt: number
 }
 
-/** What `AccountWants` (account-wants.ts) does: durable, since a message of a Queue is but a hint. */
+/**
+ * What `AccountWants` (account-wants.ts) does: durable, since a message of a Queue is but a hint. Nobody can have an account
+ * listed all the time: the pause between two listings grows as they come. Nor can a host keep all to itself who list.
+ */
 export interface WantQueue {
-  /** @param now milliseconds since 1970. One that has failed stays due when it is. */
-  want(dids: readonly string[], reason: string, now: number): Promise<void>
-  /** Those that are due, the longest due first. */
-  due(now: number, limit: number): Promise<AccountWant[]>
-  find(did: string): Promise<AccountWant | null>
+  /**
+   * @param now milliseconds since 1970. One that has failed stays due when it is
+   * @param isUrgent whether those that were listed often lately are due now, too
+   * @returns those that were not wanted before
+   */
+  want(dids: readonly string[], reason: string, now: number, isUrgent?: boolean): Promise<WantedAccount[]>
+  /** Those that are due: a few of each host, taken in turns. */
+  due(now: number, limit: number): Promise<WantedAccount[]>
+  /** Another one of a host that is due. @param host null: not known */
+  next(host: string | null, now: number): Promise<string | null>
   /** @returns false: it has been wanted again meanwhile, and stays */
   done(did: string, wantedAt: number): Promise<boolean>
   /**
-   * Counts that a listing begins, and puts it off: should it be killed, nobody else could tell.
+   * Counts that a listing begins, and puts it off, longer each time: should it be killed, nobody else could tell.
    *
-   * @returns the want; null: it is not due, or not wanted any more
+   * @param until when it is cut off; the first time it is due again then
+   * @returns the want; null: it is not due, or not wanted any more, or as many of its host are being listed as may be
    */
   begin(did: string, now: number, until: number): Promise<AccountWant | null>
-  /** It is due then. @param reason for the operator: of a failure, or why it is wanted */
+  /**
+   * Notes who hosts an account whose listing has begun.
+   *
+   * @returns false: as many of that host are being listed as may be, and it is due again as if it had not begun
+   */
+  place(did: string, host: string, now: number): Promise<boolean>
+  /** Its listing has ended, and it is due then. @param reason for the operator: of a failure, or why it is wanted */
   putOff(did: string, dueAt: number, reason: string): Promise<void>
   count(): Promise<number>
 }

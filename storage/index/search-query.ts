@@ -8,6 +8,10 @@ const MAX_WORD_LENGTH = 64
 export interface SearchQuery {
   /** FTS5 expression; null: there is nothing to look for in it. */
   readonly match: string | null
+  /** Expressions of which {@link match} wants all. */
+  readonly terms: readonly string[]
+  /** Expression for names alone; null: what is looked for is not in names. */
+  readonly nameMatch: string | null
   /** All of it, as the name of a repository could be. */
   readonly name: string
   /** All of it, as the start of a handle could be; null: none starts so. */
@@ -25,20 +29,22 @@ export function parseSearch(text: string, topic?: string): SearchQuery {
     .split(/\s+/)
     .filter((word) => word !== '')
     .slice(0, MAX_WORDS)
+  const inNames: string[] = []
   const terms = words.flatMap((word, i) => {
     const isLast = i === words.length - 1
-    const term = allOf(wordsOf(word), isLast)
-    if (term === null) return []
+    const own = termsOf(wordsOf(word), isLast)
+    inNames.push(...own)
     // Of a handle only the first label is in the index.
     const label = word.includes('.') && normalizeHandle(word) !== null ? wordsOf(word.split('.')[0]!) : []
-    const owner = allOf(label, false)
-    return [owner === null ? term : `(${term} OR {owner} : (${owner}))`]
+    return label.length === 0 ? own : [`(${allOf(own)} OR {owner} : (${allOf(termsOf(label, false))}))`]
   })
   const topicWords = topic === undefined ? [] : wordsOf(topic)
   if (topicWords.length > 0) terms.push(`{topics} : ("${topicWords.join(' ')}")`)
   const start = text.trim().replace(/^@/, '').toLowerCase()
   return {
-    match: terms.length === 0 ? null : terms.join(' AND '),
+    match: allOf(terms),
+    terms,
+    nameMatch: topicWords.length > 0 ? null : allOf(inNames),
     name: text.trim().slice(0, MAX_WORD_LENGTH * 2),
     handlePrefix: /^[a-z0-9][a-z0-9.-]{0,252}$/.test(start) ? start : null,
   }
@@ -50,7 +56,10 @@ function wordsOf(text: string): string[] {
     .map((word) => word.slice(0, MAX_WORD_LENGTH).toWellFormed())
 }
 
-function allOf(words: readonly string[], isPrefix: boolean): string | null {
-  if (words.length === 0) return null
-  return words.map((word, i) => `"${word}"${isPrefix && i === words.length - 1 ? '*' : ''}`).join(' AND ')
+function termsOf(words: readonly string[], isPrefix: boolean): string[] {
+  return words.map((word, i) => `"${word}"${isPrefix && i === words.length - 1 ? '*' : ''}`)
+}
+
+function allOf(terms: readonly string[]): string | null {
+  return terms.length === 0 ? null : terms.join(' AND ')
 }

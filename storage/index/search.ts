@@ -1,22 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { repositories } from '../directory/tables.ts'
-import {
-  type IndexedRepository,
-  indexedRepository,
-  REPOSITORY_COLUMNS,
-  type RepositoryColumns,
-} from './indexed-repository.ts'
-import { type Page, type Position, pageOf } from './keyset.ts'
+import { isShown } from '../shown.ts'
+import { REPOSITORY_COLUMNS, type RepositoryColumns } from './indexed-repository.ts'
+import type { Position } from './keyset.ts'
 import type { SearchQuery } from './search-query.ts'
-import { accounts } from './tables.ts'
-import { isRepositoryVisible } from './visible.ts'
+import { accounts, pushes } from './tables.ts'
 
-/**
- * So many repositories are looked at. Where more of them answer a query its words are common, and their weights say
- * nothing: then the newest of them are taken.
- */
+/** So many repositories are looked at. Where more of them answer a query, the newest of them are taken, and not weighed. */
 const WEIGHED = 200
+/** A word that more repositories have says nothing of any, and to weigh it would cost the more, the more there are. */
+const RARE = 1_000
 /** Repositories that have the very name that was asked for, the newest activity first. */
 const NAMESAKES = 100
 /** Weights of the columns of `repository_search`: name, topics, owner, description. */
@@ -26,73 +19,84 @@ export interface SearchOptions {
   readonly limit: number
   /** Of the page before: where it ended. */
   readonly after?: Position
-  /** Milliseconds since 1970: what says that it comes later is no newer than this. */
-  readonly now: number
+  /** Milliseconds since 1970: pushes that say that they come later are not believed. */
+  readonly latest: number
 }
 
-type Found = RepositoryColumns & {
+/** A row of {@link selectFound}. */
+export type FoundColumns = RepositoryColumns & {
   readonly place: number
   readonly tier: number
   readonly weight: number
   readonly at: number
 }
 
+/** Where a page ends with a row. */
+export const foundPosition = ({ tier, weight, at, place }: FoundColumns): Position => [tier, weight, at, place]
+
 /**
- * Repositories, best first: those whose name is the query, then those with its words in their names, then all others; of
- * each by weight, then by activity. What is weighed is bounded, so that a word that all have costs no more than another.
+ * The query of repositories, best first: those whose name is the query, then those with its words in their names, then all
+ * others; of each by weight, then by activity. What is looked at is bounded, so that a word that all have costs no more than
+ * another. The full-text indexes have only what is shown.
  *
  * @param match of the query, not null
  */
-export async function searchRepositories(
-  db: DrizzleD1Database,
-  { name, match }: SearchQuery & { readonly match: string },
-  { limit, after, now }: SearchOptions,
-): Promise<Page<IndexedRepository>> {
-  const rows = await db.all<Found>(sql`
-    with is_rare as (
-      select count(*) <= ${WEIGHED} as yes from (select 1 from repository_search where repository_search match ${match} limit ${WEIGHED + 1})
+export function selectFound(
+  { name, match, terms, nameMatch }: Omit<SearchQuery, 'match' | 'handlePrefix'> & { readonly match: string },
+  { limit, after, latest }: SearchOptions,
+): SQL {
+  const isAfter = after === undefined ? sql`` : sql`where (tier, weight, at, place) > (${listOf(after)})`
+  return sql`
+    with found as materialized (
+      select rowid as id from repository_search where repository_search match ${match} order by rowid desc limit ${WEIGHED + 1}
+    ),
+    weighing as materialized (
+      select group_concat(e.value, ' AND ') as expression from json_each(${JSON.stringify(terms)}) e
+      where (select count(*) from found) <= ${WEIGHED}
+        and (select count(*) from (select 1 from repository_search where repository_search match e.value limit ${RARE + 1})) <= ${RARE}
     ),
     candidates as (
-      select * from (select ${repositories.id} as id, 0 as tier, 0 as weight from ${shown(sql`${repositories}`, sql`${repositories.name} = ${name} collate nocase`)}
-        order by ${repositories.pushedAt} desc limit ${NAMESAKES})
+      select id, 0 as tier, 0 as weight from (${namesakes(name, sql`<= ${latest}`)})
       union all
-      select * from (select ${repositories.id}, 1, 0 from ${matching(`{name} : (${match})`)}
-        order by s.rowid desc limit ${WEIGHED})
+      select id, 0, 0 from (${namesakes(name, sql`> ${latest}`)})
       union all
-      select * from (select ${repositories.id}, 2, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from ${matching(match)}
-        and (select yes from is_rare) limit ${WEIGHED})
+      select id, 1, 0 from (
+        select rowid as id from repository_names where repository_names match ${nameMatch ?? '""'} order by rowid desc limit ${WEIGHED})
       union all
-      select * from (select ${repositories.id}, 2, 0 from ${matching(match)}
-        and not (select yes from is_rare) order by s.rowid desc limit ${WEIGHED})
+      select rowid, 2, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from weighing cross join repository_search
+        where expression is not null and repository_search match expression and +rowid in (select id from found)
+      union all
+      select id, 2, 0 from found
     ),
     ranked as (
-      select c.id, min(c.tier) as tier, min(c.weight) as weight, -min(${repositories.pushedAt}, ${now}) as at, -c.id as place
-      from candidates c cross join ${repositories} where ${repositories.id} = c.id group by c.id
+      select c.id, c.tier, c.weight, -(${believedPush(latest)}) as at, -c.id as place
+      from (select id, min(tier) as tier, min(weight) as weight from candidates group by id) c
+      cross join ${repositories} where ${repositories.id} = c.id
     )
     select place, tier, weight, at, ${REPOSITORY_COLUMNS}
-    from (select * from ranked ${
-      after === undefined
-        ? sql``
-        : sql`where (tier, weight, at, place) > (${sql.join(
-            after.map((value) => sql`${value}`),
-            sql`, `,
-          )})`
-    }
-      order by tier, weight, at, place limit ${limit + 1}) as ranked
+    from (select * from ranked ${isAfter} order by tier, weight, at, place limit ${limit + 1}) as ranked
     cross join ${repositories} cross join ${accounts}
     where ${repositories.id} = ranked.id and ${accounts.did} = ${repositories.did}
-    order by tier, weight, at, place`)
-  return pageOf(rows, limit, ({ tier, weight, at, place }) => [tier, weight, at, place], indexedRepository)
+    order by tier, weight, at, place`
 }
 
-/** Repositories that are shown, with their accounts. The order of the join is told: there are no statistics. */
-function shown(from: SQL, condition: SQL): SQL {
-  return sql`${from} cross join ${accounts} where ${condition} and ${accounts.did} = ${repositories.did} and ${isRepositoryVisible()}`
+/** Those who say that they were pushed to later than now do not take the places of the others. */
+function namesakes(name: string, time: SQL): SQL {
+  return sql`select ${repositories.id} as id from ${repositories}
+    where ${repositories.name} = ${name} collate nocase and ${isShown(repositories.shown)} and ${repositories.pushedAt} ${time}
+    order by ${repositories.pushedAt} desc limit ${NAMESAKES}`
 }
 
-function matching(match: string): SQL {
-  return shown(
-    sql`repository_search s cross join ${repositories}`,
-    sql`s.repository_search match ${match} and ${repositories.id} = s.rowid`,
+/** The newest push to a repository that is believed; 0: none is. */
+function believedPush(latest: number): SQL {
+  return sql`case when ${repositories.pushedAt} <= ${latest} then ${repositories.pushedAt} else
+    (select coalesce(max(p.pushed_at), 0) from ${pushes} p
+      where p.did = ${repositories.did} and p.repo = ${repositories.rkey} and p.pushed_at <= ${latest}) end`
+}
+
+function listOf(values: readonly unknown[]): SQL {
+  return sql.join(
+    values.map((value) => sql`${value}`),
+    sql`, `,
   )
 }

@@ -1,4 +1,5 @@
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { IS_SHOWN } from '../shown.ts'
 
 /** Accounts that have repositories. Times are milliseconds since 1970, here and in all that follows. */
 export const accounts = sqliteTable(
@@ -19,8 +20,13 @@ export const accounts = sqliteTable(
     repositories: integer('repositories').notNull().default(0),
     /** Bytes of its `packs`. */
     size: integer('size').notNull().default(0),
+    /** 1: it is active, and the operator has not blocked it; else 0. */
+    shown: integer('shown').notNull().default(1),
   },
-  (table) => [index('accounts_by_handle').on(table.handle)],
+  (table) => [
+    index('accounts_by_handle').on(table.handle),
+    index('accounts_shown_by_handle').on(table.handle).where(IS_SHOWN),
+  ],
 )
 
 /** Handles that accounts had before: links with them lead on. Kept by triggers. */
@@ -57,11 +63,13 @@ export const pushes = sqliteTable(
     seq: integer('seq').notNull(),
     /** What the record says of it, which may be any time; null: nothing. */
     pushedAt: integer('pushed_at'),
+    /** As the repository; 0 where there is none. */
+    shown: integer('shown').notNull().default(1),
   },
   (table) => [
     primaryKey({ columns: [table.did, table.rkey] }),
-    index('pushes_newest').on(table.pushedAt, table.did, table.rkey),
-    index('pushes_by_account').on(table.did, table.pushedAt, table.rkey),
+    index('pushes_newest').on(table.pushedAt, table.did, table.rkey).where(IS_SHOWN),
+    index('pushes_shown_by_account').on(table.did, table.pushedAt, table.rkey).where(IS_SHOWN),
     index('pushes_by_repository').on(table.did, table.repo, table.pushedAt),
   ],
 )
@@ -120,8 +128,29 @@ export const accountWants = sqliteTable(
     wantedAt: integer('wanted_at').notNull(),
     tries: integer('tries').notNull().default(0),
     dueAt: integer('due_at').notNull(),
+    /** Origin of the PDS, as far as it is known. */
+    host: text('host'),
+    /** Until when somebody lists it; 0, or past: nobody does. */
+    atWorkUntil: integer('at_work_until').notNull().default(0),
   },
-  (table) => [index('account_wants_by_due').on(table.dueAt, table.did)],
+  (table) => [
+    index('account_wants_by_due').on(table.dueAt, table.did),
+    index('account_wants_by_host').on(table.host, table.dueAt),
+    index('account_wants_at_work').on(table.host, table.atWorkUntil),
+  ],
+)
+
+/** How often accounts were listed lately: by that it is judged when they may be again. Rows of a day ago are dropped. */
+export const listingPauses = sqliteTable(
+  'listing_pauses',
+  {
+    did: text('did').primaryKey(),
+    /** One more with each listing, and less as time goes by. */
+    level: real('level').notNull(),
+    /** When the last listing began. */
+    listedAt: integer('listed_at').notNull(),
+  },
+  (table) => [index('listing_pauses_by_time').on(table.listedAt)],
 )
 
 /** How far a listing of all accounts has come. */

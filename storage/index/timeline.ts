@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { tidFromTime } from '../../atproto/records/tid.ts'
 import { repositories } from '../directory/tables.ts'
+import { isShown } from '../shown.ts'
 import {
   type IndexedRepository,
   indexedRepository,
@@ -10,7 +11,6 @@ import {
 } from './indexed-repository.ts'
 import { type Page, type Position, pageOf } from './keyset.ts'
 import { accounts, pushes } from './tables.ts'
-import { isRepositoryVisible } from './visible.ts'
 
 /** The newest move of a ref, or of many refs that are stored together. */
 export interface IndexedPush {
@@ -54,8 +54,8 @@ export async function newestPushes(
   const rows = await db.all<PushRow>(sql`
     select ${REPOSITORY_COLUMNS}, ${pushes.rkey} as pushKey, ${pushes.ref} as ref, ${pushes.refs} as refs, ${pushes.target} as target, ${pushes.pushedAt} as movedAt
     from ${pushes} cross join ${repositories} cross join ${accounts}
-    where ${own} ${from} and ${repositories.did} = ${pushes.did} and ${repositories.rkey} = ${pushes.repo}
-      and ${accounts.did} = ${pushes.did} and ${isRepositoryVisible()}
+    where ${own} ${from} and ${isShown(pushes.shown)} and ${repositories.did} = ${pushes.did}
+      and ${repositories.rkey} = ${pushes.repo} and ${accounts.did} = ${pushes.did}
     order by ${pushes.pushedAt} desc, ${pushes.did} desc, ${pushes.rkey} desc limit ${limit + 1}`)
   return pageOf(
     rows,
@@ -92,7 +92,7 @@ export async function newestRepositories(
   const own = did === undefined ? sql`` : sql`${repositories.did} = ${did} and`
   const rows = await db.all<RepositoryColumns>(sql`
     select ${REPOSITORY_COLUMNS} from ${repositories} cross join ${accounts}
-    where ${own} ${from} and ${accounts.did} = ${repositories.did} and ${isRepositoryVisible()}
+    where ${own} ${from} and ${isShown(repositories.shown)} and ${accounts.did} = ${repositories.did}
     order by ${repositories.rkey} desc, ${repositories.did} desc limit ${limit + 1}`)
   return pageOf(rows, limit, (row) => [row.rkey, row.did], indexedRepository)
 }

@@ -111,15 +111,16 @@ export function parseSubject(text: string): BlockSubject | null {
   return did !== undefined && collection === REPO_COLLECTION && rkey !== undefined ? { did, rkey } : null
 }
 
-/**
- * For queries over what all accounts have: that the row's account is not blocked, nor its repository. Two look-ups by key
- * a row.
- *
- * @param rkey of `dev.skein.repo`; absent: the row is about an account
- */
-export function notBlocked(did: SQLiteColumn | SQL, rkey?: SQLiteColumn | SQL): SQL {
-  const uri = rkey === undefined ? sql`null` : sql`'at://' || ${did} || ${`/${REPO_COLLECTION}/`} || ${rkey}`
-  return sql`not exists (select 1 from ${blocks} where ${blocks.subject} in (${did}, ${uri}))`
+/** For queries over what one account has: that a row of `blocks` is about one of its repositories. A range of their keys. */
+export function blocksRepositoryOf(did: SQLiteColumn): SQL {
+  // The character after the slash: between the two lie all record keys.
+  const [first, end] = [`/${REPO_COLLECTION}/`, `/${REPO_COLLECTION}0`].map((part) => sql`'at://' || ${did} || ${part}`)
+  return sql`${blocks.subject} > ${first} and ${blocks.subject} < ${end}`
+}
+
+/** The record key of the repository that such a row is about. */
+export function blockedKey(did: SQLiteColumn): SQL {
+  return sql`substr(${blocks.subject}, length(${did}) + ${repositoryUri('', '').length + 1})`
 }
 
 function repositoryUri(did: string, rkey: string): string {

@@ -1,13 +1,8 @@
 import { and, asc, eq, gt, lt, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import type { RepositoryKey } from '../repository-key.ts'
 import { type AccountBlocks, accountBlocks, selectBlocks } from './blocks.ts'
 import { mirrors, mirrorTotals } from './tables.ts'
-
-/** One repository, by its account and the record key of its `dev.skein.repo`. */
-export interface RepositoryKey {
-  readonly did: string
-  readonly rkey: string
-}
 
 /** What an object tells of its mirror. */
 export interface MirrorNote extends RepositoryKey {

@@ -50,7 +50,7 @@ export class MemoryPds {
         const page = keys.slice(0, limit).map((rkey) => {
           return { uri: `at://${did}/${collection}/${rkey}`, rkey, value: this.#records.get(collection)!.get(rkey) }
         })
-        return { records: page, cursor: keys.length > limit ? page.at(-1)!.rkey : null }
+        return { records: page, cursor: keys.length > limit ? page.at(-1)!.rkey : null, length: 0 }
       },
       getBlob: async (_, cid) => {
         this.#called(`getBlob ${cid}`)

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { Git } from '../../dev/git.ts'
+import { operate } from './operator/operate.ts'
 
 const START = join(import.meta.dirname, '..', '..', 'dev', 'start.ts')
 const root = await mkdtemp(join(tmpdir(), 'skein-start-'))
@@ -19,6 +20,7 @@ interface Ready {
   readonly plc: string
   readonly accounts: { handle: string; did: string; password: string }[]
   readonly token: string
+  readonly operatorToken: string
 }
 
 /** `npm start` without npm. */
@@ -82,6 +84,8 @@ test('--json tells in one line where everything is, and the demo repository is t
   expect(ready.accounts.map(({ handle }) => handle)).toEqual(['alice.test', 'bob.test'])
   expect(ready.accounts[0]?.did).toMatch(/^did:plc:/)
   expect(ready.token).toMatch(/^skein_/)
+  const operated = await operate({ url: ready.edge }, ['status', '--json'], ready.operatorToken)
+  expect(JSON.parse(operated.stdout)).toMatchObject({ blocks: 0, deadLetters: 0 })
   const plcDocument = await fetch(`${ready.plc}/${ready.accounts[0]?.did}`)
   expect(await plcDocument.text()).toContain(ready.pds)
 

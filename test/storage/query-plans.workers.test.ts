@@ -93,6 +93,7 @@ async function callAll(): Promise<void> {
       { ...record, collection: REF_COLLECTION, rkey: refKey(RKEY, 'refs/heads/main', 1), value: null },
       { ...origin, kind: 'account', isActive: false, status: 'deleted' },
       { ...origin, did: didOf(2), kind: 'account', isActive: true, status: null },
+      { ...record, collection: REPO_COLLECTION, rkey: RKEY, value: null, isProven: false },
       { ...origin, kind: 'identity' },
       { ...origin, kind: 'sync', rev: RKEY },
       ...hostileRecords(RKEY).map((hostile) => ({ ...record, ...hostile })),
@@ -105,11 +106,9 @@ async function callAll(): Promise<void> {
   ]
   const snapshot = { ...IDENTITY, isActive: true, status: null, rev: RKEY, listedAt: NOW + 1, records }
   await store.replaceAccount(snapshot, NOW)
-  await store.putAccount(IDENTITY, NOW)
   await store.prune(NOW)
   for (const after of [undefined, [1, 2, 3, 4]])
-    await reader.search('app', 'topic', { limit: 2, ...(after && { after }) })
-  await reader.searchAccounts('al', 5)
+    await reader.search('app', 'topic', { limit: 2, ...(after && { after }) }, 5)
   for (const did of [undefined, DID]) {
     for (const after of [undefined, [1, 'a', 'b']]) await reader.pushes(did, { limit: 2, ...(after && { after }) })
     for (const after of [undefined, ['a', 'b']]) await reader.repositories(did, { limit: 2, ...(after && { after }) })
@@ -126,7 +125,10 @@ async function callAll(): Promise<void> {
   await wants.want([DID], 'test', NOW)
   await Promise.all([
     wants.due(NOW, 2),
-    wants.find(DID),
+    wants.next('https://pds.test', NOW),
+    wants.next(null, NOW),
+    wants.place(DID, 'https://pds.test', NOW),
+    wants.prune(NOW),
     wants.count(),
     wants.countDue(NOW),
     wants.begin(DID, NOW, NOW),
@@ -134,14 +136,19 @@ async function callAll(): Promise<void> {
     wants.done(DID, NOW),
   ])
   await letters.add('{}', 'x', NOW)
-  await Promise.all([letters.list(2), letters.list(2, 9), letters.take(1), letters.count(), letters.prune(NOW)])
-  await dropped.count([{ uri: 'at://x', collection: 'c', reason: 'r' }], NOW)
+  await Promise.all([
+    letters.list(2),
+    letters.list(2, 9),
+    letters.take(1),
+    letters.count(),
+    letters.canWrite(),
+    letters.prune(NOW),
+  ])
   await dropped.list()
   await dropped.total()
   await findMirrored(db, [{ did: DID, rkey: 'a' }])
   await Promise.all([knownAccounts(db, '', 2), isKnownAccount(db, DID)])
-  const standings = new AccountStandings(db)
-  await Promise.all([standings.of(DID), standings.byHandle('old.test')])
+  await new AccountStandings(db).of(DID)
   await reconciles.start('x', NOW)
   await Promise.all([
     reconciles.advance({ source: 'x', cursor: null, startedAt: NOW }, 1, null, NOW),

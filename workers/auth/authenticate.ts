@@ -103,6 +103,8 @@ function requireWritten({ environment }: RequestContext, account: Identity): Ide
 export async function authenticateOwner(context: RequestContext, request: Request, nsid: string): Promise<Identity> {
   const { owner, caller } = await authenticateAccount(context, request, nsid)
   if (caller.kind !== 'owner') throw forbidden('only the owner may do this, by an app password or a service-auth JWT')
+  // The account's object has refused a password; a JWT does not come to it.
+  await context.requireAccountServed(owner)
   return owner
 }
 

@@ -15,7 +15,12 @@ export function wireGateway(context: RequestContext): GatewayDeps {
       const located = await locateRepository(context, reference)
       if (located === null) throw repositoryNotFound(reference)
       const { identity, entry } = located
+      // Not all that can be asked here comes to the mirror, which would refuse it.
+      const served = context.requireServed(located)
+      // Whoever may not ask is told that first.
+      served.catch(() => undefined)
       const caller = await authenticateCaller(context, request, identity, nsid)
+      await served
       return { target: { account: identity, rkey: entry.rkey, defaultBranch: entry.record.defaultBranch }, caller }
     },
     hasBranch: (target, ref) => hasBranch(context, target, ref),

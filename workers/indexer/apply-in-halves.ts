@@ -7,21 +7,21 @@ export interface Halved<T, O> {
 /**
  * Applies items together. Where that fails it is tried with each half, so that one bad item takes no other along.
  *
- * @param isPassing whether a failure is nobody's fault: then all that was tried together has failed, and is not tried apart
+ * @param mayBeTheirs whether some of the items may be at fault: else all that was tried together has failed, and is not tried apart
  */
 export async function applyInHalves<T, O>(
   items: readonly T[],
   apply: (items: readonly T[]) => Promise<O>,
-  isPassing: (error: unknown) => boolean,
+  mayBeTheirs: (error: unknown, items: readonly T[]) => Promise<boolean>,
 ): Promise<Halved<T, O>> {
   if (items.length === 0) return { applied: [], failed: [] }
   try {
     return { applied: [{ items, outcome: await apply(items) }], failed: [] }
   } catch (error) {
-    if (items.length === 1 || isPassing(error)) return { applied: [], failed: [{ items, error }] }
+    if (items.length === 1 || !(await mayBeTheirs(error, items))) return { applied: [], failed: [{ items, error }] }
   }
   const middle = Math.ceil(items.length / 2)
-  const first = await applyInHalves(items.slice(0, middle), apply, isPassing)
-  const second = await applyInHalves(items.slice(middle), apply, isPassing)
+  const first = await applyInHalves(items.slice(0, middle), apply, mayBeTheirs)
+  const second = await applyInHalves(items.slice(middle), apply, mayBeTheirs)
   return { applied: [...first.applied, ...second.applied], failed: [...first.failed, ...second.failed] }
 }

@@ -3,38 +3,32 @@ import type { StreamEvent } from '../../atproto/firehose/stream-event.ts'
 import type { RepositoryAddress } from '../../durable-objects/repository/answers.ts'
 import type { Heard } from '../../durable-objects/repository/hear.ts'
 import type { MirroredRepository } from '../../storage/index/find-mirrored.ts'
-import type { ApplyOutcome, RepositoryKey } from '../../storage/index/index-types.ts'
-import type { WorkMessage } from '../../storage/index/messages.ts'
+import type { ApplyOutcome } from '../../storage/index/index-types.ts'
+import type { RepositoryKey } from '../../storage/repository-key.ts'
 
 export interface FollowOutcomeDeps {
   /** Those of some repositories that are mirrored. */
   findMirrored(keys: readonly RepositoryKey[]): Promise<readonly MirroredRepository[]>
   /** Tells the object of a mirror. */
   hear(address: RepositoryAddress, heard: Heard): Promise<unknown>
-  /** Drops the mirrors of an account that is deleted. It does not throw. */
-  dropMirrors(did: string): Promise<void>
-  /** Hints at what is to be done. It does not throw. */
-  hint(messages: readonly WorkMessage[]): Promise<void>
+  /** Hints at accounts that are to be listed. It does not throw. */
+  hint(wanted: ApplyOutcome['wanted']): Promise<void>
   /** Deletes the bytes of packs that were taken out of events. */
   deleteParked(keys: readonly string[]): Promise<void>
   log(event: string, fields: Record<string, unknown>): void
 }
 
 /**
- * What is to be done once events are in the index: mirrors hear of what is new, accounts are listed, and what belongs to
- * deleted ones goes. All of it heals by itself where it fails, so it is only logged: a mirror that has not heard looks at
- * its account when it is read, and that an account is wanted is a row.
+ * What is to be done once events are in the index: mirrors hear of what is new, and accounts are listed. All of it heals by
+ * itself where it fails, so it is only logged: a mirror that has not heard looks at its account when it is read, and that an
+ * account is wanted is a row.
  */
 export async function followOutcome(
   deps: FollowOutcomeDeps,
   events: readonly StreamEvent[],
-  { wanted, deleted }: Pick<ApplyOutcome, 'wanted' | 'deleted'>,
+  { wanted }: Pick<ApplyOutcome, 'wanted'>,
 ): Promise<void> {
-  await Promise.all([
-    tellMirrors(deps, events),
-    deps.hint(wanted.map((did) => ({ kind: 'account', did }))),
-    ...deleted.map((did) => deps.dropMirrors(did)),
-  ])
+  await Promise.all([tellMirrors(deps, events), deps.hint(wanted)])
 }
 
 async function tellMirrors(deps: FollowOutcomeDeps, events: readonly StreamEvent[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { parseJson } from '../../atproto/network/json.ts'
 import type { DeadLetters } from '../../storage/index/dead-letters.ts'
-import { REVS_KEPT_FOR } from '../../storage/index/index-store.ts'
 import type { DeadLetter } from '../../storage/index/index-types.ts'
 import type { EventsMessage } from '../../storage/index/messages.ts'
+import { REVS_KEPT_FOR } from '../../storage/index/read-events.ts'
 import { readEventsMessage } from './read-message.ts'
 
 export interface LettersDeps {

@@ -1,8 +1,7 @@
 import type { AccountPage } from '../../atproto/pds/pds-client.ts'
 import { PdsError } from '../../atproto/pds/pds-error.ts'
 import { REPO_COLLECTION } from '../../atproto/records/collections.ts'
-import type { WantQueue } from '../../storage/index/index-types.ts'
-import type { WorkMessage } from '../../storage/index/messages.ts'
+import type { WantedAccount, WantQueue } from '../../storage/index/index-types.ts'
 import type { Reconcile, Reconciles } from '../../storage/index/reconciles.ts'
 
 /** The name of the list of all accounts that the index knows. Others are a relay's origin. */
@@ -15,8 +14,12 @@ export interface ReconcileAllDeps {
   knownAccounts(after: string, limit: number): Promise<string[]>
   /** See `PdsClient.listAccounts`. @param origin of a relay, or of a host */
   listAccounts(origin: string, collection: string | null, cursor: string | null): Promise<AccountPage>
-  /** Hints at what is to be done. It does not throw: cron finds what is due. */
-  hint(messages: readonly WorkMessage[]): Promise<void>
+  /** Hints at accounts that are to be listed. It does not throw: cron finds what is due. */
+  hint(wanted: readonly WantedAccount[]): Promise<void>
+  /** Hints at some of those that are due. */
+  hintDue(): Promise<void>
+  /** Hints at lists of which the next accounts are to be wanted. It does not throw. */
+  hintLists(sources: readonly string[]): Promise<void>
   /** Milliseconds since 1970. */
   now(): number
   log(event: string, fields: Record<string, unknown>): void
@@ -46,34 +49,35 @@ export type ReconcileSource =
 
 /** Has accounts listed; how far it has come is in D1. A list that is being read is begun anew. */
 export async function startReconcile(deps: ReconcileAllDeps, source: ReconcileSource): Promise<void> {
-  const { reconciles, wants, hint, now, logRoutine } = deps
+  const { reconciles, wants, hint, hintLists, now, logRoutine } = deps
   if ('dids' in source) {
     const dids = [...new Set(source.dids)]
-    await wants.want(dids, 'named by the operator', now())
-    await hint(dids.map((did) => ({ kind: 'account', did })))
+    await hint(await wants.want(dids, 'named by the operator', now(), true))
     logRoutine('reconcile-started', { source: 'operator', accounts: dids.length })
     return
   }
   const name = 'relay' in source ? source.relay : KNOWN_ACCOUNTS
   await reconciles.start(name, now())
-  await hint([{ kind: 'reconcile', source: name }])
+  await hintLists([name])
   logRoutine('reconcile-started', { source: name, accounts: null })
 }
 
 /** Wants the accounts of the next pages of a list, and has the rest done later. @throws what the relay and D1 throw */
 export async function stepReconcile(deps: ReconcileAllDeps, source: string): Promise<void> {
-  const { reconciles, hint, now, logRoutine } = deps
+  const { reconciles, wants, hint, hintDue, hintLists, now, logRoutine } = deps
   const until = now() + STEP
   for (let pages = 0; pages < PAGES && now() < until; pages++) {
     const reconcile = await reconciles.find(source)
     if (reconcile === null || reconcile.finishedAt !== null) return
     const { dids, cursor } = await nextPage(deps, reconcile)
     // First what is to be done, then that it is noted.
-    await deps.wants.want(dids, `listed by ${source}`, now())
+    const wanted = await wants.want(dids, `listed by ${source}`, now())
     // Whoever was faster goes on.
     if (!(await reconciles.advance(reconcile, dids.length, cursor, now()))) return
-    await hint(dids.map((did) => ({ kind: 'account', did })))
+    // Those that were listed a moment ago. The others go host by host.
+    await hint(wanted.filter(({ dueAt }) => dueAt > now()))
     if (cursor !== null) continue
+    await hintDue()
     logRoutine('reconcile-done', {
       source,
       accounts: reconcile.accounts + dids.length,
@@ -81,7 +85,8 @@ export async function stepReconcile(deps: ReconcileAllDeps, source: string): Pro
     })
     return
   }
-  await hint([{ kind: 'reconcile', source }])
+  await hintDue()
+  await hintLists([source])
 }
 
 async function nextPage(deps: ReconcileAllDeps, { source, cursor, accounts }: Reconcile): Promise<AccountPage> {

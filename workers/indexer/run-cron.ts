@@ -8,8 +8,6 @@ import { type Indexer, wireIndexer } from './wire-indexer.ts'
 
 /** A message that hints at a due account is given so long before another one is sent. Milliseconds. */
 const HINT_PATIENCE = 60_000
-/** Accounts that are hinted at in one minute: those that are listed in it, or more. */
-const HINTED = 500
 
 /** Each minute: upstreams are followed, and what hints were lost of is hinted at again. */
 export async function runEachMinute(environment: Environment): Promise<void> {
@@ -26,13 +24,10 @@ export async function reconcileAll(environment: Environment): Promise<void> {
   if (relay !== null) await startReconcile(indexer.reconciles, { relay })
 }
 
-async function hintAgain({ wants, reconciles }: Indexer): Promise<void> {
-  const due = await wants.due(Date.now() - HINT_PATIENCE, HINTED)
+async function hintAgain({ hints, reconciles }: Indexer): Promise<void> {
   const open = (await reconciles.reconciles.list()).filter(({ finishedAt }) => finishedAt === null)
-  await reconciles.hint([
-    ...due.map(({ did }) => ({ kind: 'account' as const, did })),
-    ...open.map(({ source }) => ({ kind: 'reconcile' as const, source })),
-  ])
+  await hints.due(HINT_PATIENCE)
+  await hints.lists(open.map(({ source }) => source))
 }
 
 /** Lists all accounts where an upstream has said that it does not tell all. */

@@ -44,6 +44,6 @@ export interface XrpcDeps extends RepositoryDeps {
   /** What is known of all accounts. */
   readonly index: Pick<
     IndexReader,
-    'search' | 'searchAccounts' | 'pushes' | 'repositories' | 'repositoriesOf' | 'profile' | 'findByHandle'
+    'search' | 'pushes' | 'repositories' | 'repositoriesOf' | 'profile' | 'findByHandle'
   >
 }

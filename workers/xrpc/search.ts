@@ -19,13 +19,11 @@ export async function search({ request, params, deps }: XrpcCall<Params>): Promi
   const { q, topic, limit, cursor } = params
   if (q.trim() === '' && topic === undefined) throw invalidRequest('there must be q, or topic')
   const page = { limit, ...decodePosition(cursor, ['number', 'number', 'number', 'number']) }
-  const [{ items, next }, actors] = await Promise.all([
-    deps.index.search(q, topic, page),
-    cursor === undefined && topic === undefined ? deps.index.searchAccounts(q, MAX_ACTORS) : [],
-  ])
+  const hasActors = cursor === undefined && topic === undefined
+  const { repositories, accounts } = await deps.index.search(q, topic, page, hasActors ? MAX_ACTORS : 0)
   return answerHashedJson(request, {
-    cursor: encodePosition(next),
-    repositories: items.map(indexedRepositoryJson),
-    actors: actors.map(({ did, handle, repositories }) => ({ did, handle: handle ?? undefined, repositories })),
+    cursor: encodePosition(repositories.next),
+    repositories: repositories.items.map(indexedRepositoryJson),
+    actors: accounts.map(({ did, handle, repositories }) => ({ did, handle: handle ?? undefined, repositories })),
   })
 }

@@ -20,5 +20,4 @@ export const packPlugin = definePlugin({
     if (size > MAX_SIZE) throw new InvalidRecordError('size is more than there can be')
     return { repo: key.repo, size }
   },
-  movedBy: (rkey) => parsePackKey(rkey)?.repo ?? null,
 })

@@ -28,8 +28,6 @@ export interface IndexPlugin {
    * @throws {@link InvalidRecordError} where the record is not valid: it has no row then, too
    */
   decode(record: GivenRecord): readonly RowValue[] | null
-  /** The record key of the repository whose content changes with such a record; null: of none. */
-  movedBy(rkey: string): string | null
 }
 
 /** Columns of a table by their names in TypeScript, with what a row says in them. */
@@ -45,9 +43,8 @@ export function definePlugin<
   readonly columns: readonly C[]
   readonly own?: SQL
   readonly decode: (record: GivenRecord) => Row<T, C> | null
-  readonly movedBy?: (rkey: string) => string | null
 }): IndexPlugin {
-  const { collection, table, columns, own, decode, movedBy = () => null } = options
+  const { collection, table, columns, own, decode } = options
   const all: Record<string, SQLiteColumn> = getTableColumns(table)
   return {
     collection,
@@ -58,6 +55,5 @@ export function definePlugin<
       const row = decode(record)
       return row && columns.map((name) => row[name] as RowValue)
     },
-    movedBy,
   }
 }

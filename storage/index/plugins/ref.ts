@@ -17,5 +17,4 @@ export const refPlugin = definePlugin({
     const { repo } = parseRefKey(rkey)!
     return { repo, ref: name, refs: 1, target, seq, pushedAt: moveTime(landing, [pack]) }
   },
-  movedBy: (rkey) => parseRefKey(rkey)?.repo ?? null,
 })

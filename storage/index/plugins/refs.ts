@@ -22,7 +22,6 @@ export const refsPlugin = definePlugin({
     )
     return { repo, ref: null, refs: entries.length, target: null, seq, pushedAt }
   },
-  movedBy: (rkey) => parseRefsKey(rkey)?.repo ?? null,
 })
 
 /** An entry that is not valid hides no other, and is no reason to drop the record. */

@@ -13,6 +13,7 @@ import { encodeRefRecord } from '../../../atproto/records/ref-record.ts'
 import { encodeRepoRecord } from '../../../atproto/records/repo-record.ts'
 import { TidClock, tidFromTime } from '../../../atproto/records/tid.ts'
 import { type LocalAccount, startLocalAccount } from '../local-account.ts'
+import { MemoryPds } from '../memory-pds.ts'
 
 let local: LocalAccount
 const tids = new TidClock()
@@ -118,6 +119,16 @@ describe('readRepository', () => {
   })
 })
 
+test('of a repository with hosts of invalid records some are told of, and all else is read', async () => {
+  const pds = new MemoryPds()
+  const rkey = tids.next()
+  const { value } = repo(rkey, 'app') as { value: unknown }
+  pds.put(REPO_COLLECTION, rkey, value)
+  for (let n = 0; n < 500; n++) pds.put(REF_COLLECTION, refKey(rkey, `refs/heads/${n}`, 1), { name: 7 })
+  const stored = await readRepository(pds.client, 'did:plc:a', rkey)
+  expect([stored!.repo.name, stored!.skipped.length]).toEqual(['app', 100])
+})
+
 describe('findRepositories', () => {
   test('lists the oldest repository of a name first, and none whose key could have no packs', async () => {
     const [first, second] = [tids.next(), tids.next()]
@@ -132,10 +143,10 @@ describe('findRepositories', () => {
 
 describe('listRange', () => {
   /** A host that lists in its own way. */
-  function host(list: (options: ListRecordsOptions) => RecordPage): PdsClient {
+  function host(list: (options: ListRecordsOptions) => Omit<RecordPage, 'length'>): PdsClient {
     return {
       service: 'https://pds.example.com',
-      listRecords: async (options: ListRecordsOptions) => list(options),
+      listRecords: async (options: ListRecordsOptions) => ({ ...list(options), length: 0 }),
     } as unknown as PdsClient
   }
 
@@ -167,5 +178,14 @@ describe('listRange', () => {
   test('gives up on a list that does not advance', async () => {
     const client = host(() => ({ records: [{ uri: '', rkey: 'p:1', value: {} }], cursor: 'p:1' }))
     await expect(keysOf(client, 1)).rejects.toThrow('does not end')
+  })
+
+  test('gives up on full pages of what is no record, without end', async () => {
+    let pages = 0
+    const client = host(() => ({ records: [], cursor: `p:${String(++pages).padStart(6, '0')}` }))
+    await expect(keysOf(client, 100)).rejects.toThrow('does not end')
+    expect(pages).toBe(2001)
+    await expect(keysOf(client, 1)).rejects.toThrow('does not end')
+    expect(pages).toBe(2001 + 6001)
   })
 })

@@ -36,6 +36,7 @@ describe('a message of Jetstream', () => {
       events: [{ ...event, value: RECORD }],
       commit: null,
       dropped: 0,
+      values: 12,
     })
     const { record: _, cid: __, ...deleted } = { ...COMMIT, operation: 'delete' }
     expect(v1({ kind: 'commit', commit: deleted })).toMatchObject({ events: [{ ...event, value: null }] })
@@ -77,9 +78,10 @@ describe('a message of Jetstream', () => {
   it('with a record that is none has a value that no one takes for one', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000)
     const text = JSON.stringify({ did: DID, time_us: 1, kind: 'commit', commit: { ...COMMIT, record: 'RECORD' } })
-    for (const record of ['null', deep]) {
+    const empty = `[${'{},'.repeat(300_000)}{}]`
+    for (const record of ['null', deep, empty]) {
       const frame = decodeJetstreamFrame(text.replace('"RECORD"', record))
-      expect(frame).toMatchObject({ events: [{ value: expect.any(String) }] })
+      expect(frame).toMatchObject({ cursor: 1, events: [{ value: expect.any(String) }] })
     }
     const frame = v1({ kind: 'commit', commit: { ...COMMIT, record: undefined } })
     expect(frame).toMatchObject({ events: [{ value: expect.any(String) }] })
@@ -102,6 +104,12 @@ describe('a message of Jetstream', () => {
     `{"time_us":-1}`,
     `{"time_us":1e300}`,
   ])('%s cannot be read', (text) => {
+    expect(decodeJetstreamFrame(text)).toMatchObject({ kind: 'unreadable' })
+    expect(decodeJetstreamV2Frame(text, NOW)).toMatchObject({ kind: 'unreadable' })
+  })
+
+  it('of more values than any may hold cannot be read', () => {
+    const text = `{"did":"${DID}","time_us":1,"kind":"commit","commit":[${'0,'.repeat(100_000)}0]}`
     expect(decodeJetstreamFrame(text)).toMatchObject({ kind: 'unreadable' })
     expect(decodeJetstreamV2Frame(text, NOW)).toMatchObject({ kind: 'unreadable' })
   })

@@ -80,9 +80,27 @@ describe('a commit', () => {
     ['that is no CBOR', new Uint8Array([0xff, 0xff])],
     ['with something behind it', new Uint8Array([...RECORD, 0])],
     ['with an undefined', new Uint8Array([0xf7])],
+    ['of a megabyte of empty maps', emptyMaps(1_000_000)],
+    ['of more than any may hold', emptyMaps(60_001)],
   ])('with a record %s has it refused by whoever validates it', async (_, record) => {
     const frame = decodeReposFrame(await commitOf([{ ...WRITE, record }]), NOW)
     expect(frame).toMatchObject({ events: [{ kind: 'record', value: expect.stringContaining('unreadable') }] })
+  })
+
+  it('with records that are too much together has the account listed', async () => {
+    const ops = [1, 2].map((n) => ({ ...WRITE, path: `${WRITE.path}${n}`, record: emptyMaps(60_000) }))
+    expect(decodeReposFrame(await commitOf(ops.slice(1)), NOW)).toMatchObject({
+      events: [{ kind: 'record' }],
+      values: 60_001,
+    })
+    expect(decodeReposFrame(await commitOf(ops), NOW)).toMatchObject({ events: [SYNC], values: 0 })
+  })
+
+  it('whose blocks begin with lists that announce millions has the account listed', async () => {
+    const header = nestedLists(500)
+    const length = [0x80 | (header.length & 0x7f), 0x80 | ((header.length >> 7) & 0x7f), header.length >> 14]
+    const blocks = toBytes(new Uint8Array([...length, ...header]))
+    expect(decodeReposFrame(await commitOf([WRITE], { blocks }), NOW)).toMatchObject({ events: [SYNC] })
   })
 
   it('has the wildest of records as they are', async () => {
@@ -95,6 +113,11 @@ describe('a commit', () => {
     expect(frame).toMatchObject({ events: [{ value }] })
   })
 })
+
+/** A list of empty maps: a byte each, and some sixty when they are decoded. */
+function emptyMaps(count: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array([0x9a, count >> 24, count >> 16, count >> 8, count, ...new Uint8Array(count).fill(0xa0)])
+}
 
 /** A few bytes each, that together would have the decoder make room for billions of items. */
 function nestedLists(depth: number): Uint8Array<ArrayBuffer> {
@@ -141,6 +164,7 @@ describe('a message', () => {
     ['with a negative number', messageOf('#identity', { did: DID, seq: -1 })],
     ['of another operation', encodeMessage({ header: { op: 2, t: '#commit' }, body: { seq: 1 } })],
     ['of lists that announce millions', nestedLists(500)],
+    ['of millions of empty maps', emptyMaps(5_000_000)],
     ['of more than any may have', new Uint8Array(6_000_001)],
   ])('%s cannot be read', (_, bytes) => {
     expect(decodeReposFrame(bytes, NOW)).toMatchObject({ kind: 'unreadable', reason: expect.any(String) })
@@ -150,7 +174,8 @@ describe('a message', () => {
 describe('the shape of CBOR', () => {
   it('is that of what an encoder makes', () => {
     const value = { a: [1, -1, 2 ** 40, 1.5, null, true, 'é', toBytes(new Uint8Array(300))], b: { c: {}, d: [] } }
-    expect(() => checkCborShape(encode(value), 8)).not.toThrow()
-    expect(() => checkCborShape(encode(value), 1)).toThrow('nested deeper than 1')
+    expect(checkCborShape(encode(value), { maxDepth: 8, maxItems: 16 })).toBe(16)
+    expect(() => checkCborShape(encode(value), { maxDepth: 1, maxItems: 16 })).toThrow('nested deeper than 1')
+    expect(() => checkCborShape(encode(value), { maxDepth: 8, maxItems: 15 })).toThrow('has more than 15 items')
   })
 })

@@ -19,6 +19,8 @@ class Documents {
   readonly asked: string[] = []
   isDown = false
   hang: Promise<void> | null = null
+  /** How often somebody has waited. */
+  waits = 0
   readonly signers = new Signers({
     readDocument: async (did) => {
       this.asked.push(did)
@@ -27,7 +29,10 @@ class Documents {
       return { signingKey: this.keys.get(did) ?? null, pds: 'https://pds.test' }
     },
     now: () => this.now,
-    sleep: () => new Promise((resolve) => setTimeout(resolve, 20)),
+    sleep: () => {
+      this.waits++
+      return new Promise((resolve) => setTimeout(resolve, 20))
+    },
   })
 }
 
@@ -50,8 +55,22 @@ describe('the key of an account', () => {
     documents.keys.set(DID, await newKey(P256PrivateKeyExportable))
     await documents.signers.of(DID)
     documents.signers.forget(DID)
-    await documents.signers.of(DID)
+    // What was read just now may be what has changed.
+    expect(await documents.signers.of(DID)).toBeNull()
+    documents.now += 10_000
+    expect(await documents.signers.of(DID)).toMatchObject({ key: expect.anything() })
     expect(documents.asked).toHaveLength(2)
+  })
+
+  it('is not taken from a document that was on its way when the account said that it has changed', async () => {
+    const documents = new Documents()
+    documents.keys.set(DID, await newKey(P256PrivateKeyExportable))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    documents.hang = promise
+    const asked = documents.signers.of(DID)
+    documents.signers.forget(DID)
+    resolve()
+    expect(await asked).toBeNull()
   })
 
   it('is read again when a signature does not fit, and not for each of many that do not', async () => {
@@ -79,6 +98,23 @@ describe('the key of an account', () => {
     expect(documents.asked).toHaveLength(2)
   })
 
+  it('is asked for more and more seldom where it cannot be read, whatever the account and its signatures say', async () => {
+    const documents = new Documents()
+    documents.isDown = true
+    for (let second = 0; second < 3600; second++) {
+      await documents.signers.of(DID)
+      documents.signers.forget(DID)
+      await documents.signers.again(DID)
+      documents.now += 1000
+    }
+    // At once, then after 1, 2, 4, 8, and each 15 minutes.
+    expect(documents.asked).toHaveLength(7)
+    documents.isDown = false
+    documents.keys.set(DID, await newKey(P256PrivateKeyExportable))
+    documents.now += 15 * 60_000
+    expect(await documents.signers.of(DID)).toMatchObject({ key: expect.anything() })
+  })
+
   it('is not waited for when its host does not answer, and is there when it has', async () => {
     const documents = new Documents()
     documents.keys.set(DID, await newKey(P256PrivateKeyExportable))
@@ -86,10 +122,58 @@ describe('the key of an account', () => {
     documents.hang = promise
     const many = Array.from({ length: 50 }, (_, n) => `did:web:host${n}.example.com`)
     expect(await Promise.all([DID, ...many].map((did) => documents.signers.of(did)))).toEqual(Array(51).fill(null))
-    // A Worker has six connections: there are some left.
-    expect(documents.asked).toHaveLength(3)
+    // A Worker has six connections: there are some left, and one for the directory.
+    expect(documents.asked).toEqual([DID, many[0]])
     resolve()
     await expect.poll(() => documents.asked.length).toBe(51)
     expect(await documents.signers.of(DID)).toMatchObject({ key: expect.anything() })
+  })
+
+  it('of other accounts is there at once while hosts hang that frame after frame is said to come from', async () => {
+    const documents = new Documents()
+    documents.keys.set(DID, await newKey(P256PrivateKeyExportable))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    for (let frame = 0; frame < 1000; frame++) {
+      documents.hang = promise
+      expect(await documents.signers.of(`did:web:host${frame}.example.com`)).toBeNull()
+      documents.signers.forget('did:web:host0.example.com')
+      expect(await documents.signers.of('did:web:host0.example.com')).toBeNull()
+      documents.hang = null
+      expect(await documents.signers.of(DID)).not.toBeNull()
+    }
+    // For the first of them, and for the account.
+    expect(documents.waits).toBe(2)
+    documents.now += 60_000
+    await documents.signers.of('did:web:host1.example.com')
+    expect(documents.waits).toBe(3)
+    // More than wait are not kept.
+    resolve()
+    await expect.poll(() => documents.asked.length).toBe(2 + 500)
+  })
+
+  it('of a slow host is read behind the back of who asks, until it is faster', async () => {
+    const documents = new Documents()
+    const slow = 'did:web:slow.example.com'
+    documents.keys.set(slow, await newKey(P256PrivateKeyExportable))
+    const answer = async (milliseconds: number) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      documents.hang = promise
+      const signer = await documents.signers.of(slow)
+      documents.now += milliseconds
+      resolve()
+      await new Promise((done) => setTimeout(done, 0))
+      return signer
+    }
+    expect(await answer(9000)).toBeNull()
+    expect(await documents.signers.of(slow)).toMatchObject({ key: expect.anything() })
+    documents.now += 60 * 60_000
+    expect(await answer(9000)).toBeNull()
+    documents.now += 60 * 60_000
+    expect(await answer(100)).toBeNull()
+    expect(documents.waits).toBe(1)
+    documents.now += 60 * 60_000
+    documents.hang = null
+    expect(await documents.signers.of(slow)).toMatchObject({ key: expect.anything() })
+    expect(documents.waits).toBe(2)
   })
 })

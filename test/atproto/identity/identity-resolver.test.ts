@@ -145,9 +145,18 @@ describe('a DID', () => {
     ['points nowhere', { ...KNOWN_BY_DNS, [DNS]: { Status: 3 } }],
     ['is no handle', { [PLC]: document({ alsoKnownAs: ['at://alice.local'] }) }],
     ['is missing', { [PLC]: document({ alsoKnownAs: 'at://alice.com' }) }],
-    ['cannot be looked up', { [PLC]: document() }],
   ])('works without its handle, where that %s', async (_, world) => {
     expect(await resolverIn(world).resolver.resolve(DID)).toEqual({ ...ALICE, handle: null })
+  })
+
+  test.each<[string, World]>([
+    ['neither DNS nor its host answers', {}],
+    ['DNS does not answer, and its host knows nothing', { [WELL_KNOWN]: 404 }],
+    ['DNS fails', { [DNS]: { Status: 2 }, [WELL_KNOWN]: '<html>' }],
+    ['DNS knows nothing, and its host fails', { [DNS]: { Status: 3 }, [WELL_KNOWN]: 503 }],
+  ])('says which handle could not be checked, where %s', async (_, world) => {
+    const identity = { ...ALICE, handle: null, uncheckedHandle: 'alice.com' }
+    expect(await resolverIn({ ...world, [PLC]: document() }).resolver.resolve(DID)).toEqual(identity)
   })
 
   test('of the web is found at its host', async () => {

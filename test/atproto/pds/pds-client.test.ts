@@ -32,11 +32,13 @@ describe('a PDS that does not behave', () => {
           { uri: 'at://d/c/1', value: { a: { $link: 'no cid' } } },
           7,
           { value: {} },
+          // Its key would keep all of it in memory.
+          { uri: `at://${'d'.repeat(10_000)}/c/9`, value: {} },
           { uri: 'at://d/c/2', value: null },
         ],
       }),
     )
-    const { records, cursor } = await client.listRecords({ did: 'd', collection: 'c', limit: 4 })
+    const { records, cursor } = await client.listRecords({ did: 'd', collection: 'c', limit: 5 })
     expect(records.map(({ rkey }) => rkey)).toEqual(['1', '2'])
     expect(cursor).toBe(null)
   })
@@ -44,7 +46,8 @@ describe('a PDS that does not behave', () => {
   test.each<[string, () => Response, string]>([
     ['a page of HTML', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'InvalidResponse'],
     ['another shape', json([]), 'InvalidResponse'],
-    ['a list without end', () => new Response('x'.repeat(33 * 1024 * 1024)), 'ResponseTooLarge'],
+    ['a list without end', () => new Response('x'.repeat(13 * 1024 * 1024)), 'ResponseTooLarge'],
+    ['millions of empty objects', () => new Response(`{"records":[${'{},'.repeat(2_000_000)}{}]}`), 'ResponseTooLarge'],
   ])('%s in place of records', async (_, answer, error) => {
     const { client } = clientOf(answer)
     await expect(client.listRecords({ did: 'd', collection: 'c', limit: 1 })).rejects.toMatchObject({
@@ -52,6 +55,18 @@ describe('a PDS that does not behave', () => {
       status: 200,
       error,
     })
+  })
+
+  test('an error with millions of empty objects is one without words, and a session with them none', async () => {
+    const bomb = `{"error":"x","a":[${'{},'.repeat(1_000_000)}{}]}`
+    const { client } = clientOf(
+      () => new Response(bomb, { status: 400 }),
+      () => new Response(bomb, { headers: { 'content-type': 'application/json' } }),
+    )
+    const list = client.listRecords({ did: 'd', collection: 'c', limit: 1 })
+    await expect(list).rejects.toMatchObject({ status: 400, error: '' })
+    const session = client.createSession({ identifier: 'a', password: 'b' })
+    await expect(session).rejects.toMatchObject({ name: 'PdsError' })
   })
 
   test('a session without tokens is an invalid answer', async () => {

@@ -4,6 +4,7 @@ import type { Landing } from '../../../atproto/account/landing.ts'
 import { PdsClient } from '../../../atproto/pds/pds-client.ts'
 import { TidClock } from '../../../atproto/records/tid.ts'
 import { Account } from '../../../durable-objects/account-writer/account.ts'
+import { refusal } from '../../../durable-objects/account-writer/answers.ts'
 import { importSealingKey } from '../../../durable-objects/account-writer/sealed-value.ts'
 import { type LocalAccount, startLocalAccount } from '../../atproto/local-account.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -12,6 +13,8 @@ import { MemoryStore } from './memory-store.ts'
 let local: LocalAccount
 const tids = new TidClock()
 const store = new MemoryStore()
+/** Record keys. */
+const blocked = new Set<string>()
 
 beforeAll(async () => {
   local = await startLocalAccount()
@@ -24,7 +27,16 @@ async function openAccount(kept: MemoryStore = store, later = 0): Promise<Accoun
   const pds = local.atmosphere.pdsUrl
   const client = new PdsClient({ service: pds, fetch: local.fetch, account: did })
   const sealingKey = await importSealingKey(Buffer.alloc(32, 7).toString('base64'))
-  return new Account({ did, pds, store: kept, sealingKey, client, tids, now: () => Date.now() + later * 3_600_000 })
+  return new Account({
+    did,
+    pds,
+    store: kept,
+    sealingKey,
+    client,
+    tids,
+    mayNotWrite: async (repo) => (blocked.has(repo) ? refusal('blocked', 'it is spam') : null),
+    now: () => Date.now() + later * 3_600_000,
+  })
 }
 
 function landing(overrides: Partial<Landing>): Landing {
@@ -87,6 +99,24 @@ test('ten pushes that create ten branches at once are two requests', async () =>
     for (const answer of answers) expect(answer).toMatchObject({ ok: true, result: { moves: [{ outcome: 'landed' }] } })
   })
   expect(requests).toEqual(Array(2).fill('com.atproto.repo.applyWrites'))
+})
+
+test('what waits of a repository that is blocked meanwhile is not written, and what waits with it is', async () => {
+  const account = await openAccount()
+  const [app, tool] = [create('blocked-later'), create('not-blocked')]
+  for (const each of [app, tool]) await account.land(each)
+  const push = (repo: string, name: string) =>
+    account.land(landing({ repo, moves: [{ name, from: null, target: '1'.repeat(40), peeled: null }], head: 1 }))
+  // The first is on its way while the others gather behind it.
+  const first = push(tool.repo, 'refs/heads/first')
+  const others = Promise.all([push(app.repo, 'refs/heads/main'), push(tool.repo, 'refs/heads/main')])
+  blocked.add(app.repo)
+  expect(await first).toMatchObject({ result: { moves: [{ outcome: 'landed' }] } })
+  const [spam, fine] = await others
+  expect(fine).toMatchObject({ result: { moves: [{ outcome: 'landed' }] } })
+  expect(spam).toMatchObject({ result: { failure: { message: expect.stringContaining('it is spam') } } })
+  const refs = await local.client.listRecords({ did: local.account.did, collection: 'dev.skein.ref', limit: 100 })
+  expect(refs.records.filter(({ rkey }) => rkey.startsWith(app.repo))).toEqual([])
 })
 
 test('a session lives on by refreshing, until its app password is revoked', async () => {

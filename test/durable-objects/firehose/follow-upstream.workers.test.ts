@@ -253,6 +253,8 @@ describe('what is not applied', () => {
         await firehose.pass(30_000)
         await firehose.tick()
         expect(firehose.sockets).toHaveLength(1)
+        const paused = { isConnected: false, isPaused: true, reachedAt: firehose.now }
+        expect(firehose.follower.status()).toMatchObject(paused)
         firehose.follower.applied([1])
         await firehose.pass(0)
         expect(firehose.sockets).toHaveLength(1)
@@ -279,6 +281,35 @@ describe('what is not applied', () => {
       },
       { bufferedBytes: 400_000 },
     ))
+
+  it.each([
+    [1, 1],
+    [100_000, 4],
+  ])('is bounded in what is decoded of it at a time, and in its order (%s values)', (valuesAtOnce, together) =>
+    inFirehose(
+      RELAY,
+      async (firehose) => {
+        await firehose.tick()
+        let [now, most] = [0, 0]
+        const of = async () => {
+          most = Math.max(most, ++now)
+          await settle()
+          now--
+          return null
+        }
+        firehose.signers = { ...firehose.signers, of } as unknown as typeof firehose.signers
+        const record = encode({ $type: 'dev.skein.repo', name: 'app' })
+        for (let n = 1; n <= 5; n++) {
+          const op = { action: 'create', path: `dev.skein.repo/r${n}`, record }
+          firehose.socket.send((await commitFrame(DID, REV, [op], { seq: n })).buffer)
+        }
+        while (firehose.rkeys.length < 5) await firehose.pass(1000)
+        expect(firehose.rkeys).toEqual(['r1', 'r2', 'r3', 'r4', 'r5'])
+        expect(most).toBe(together)
+      },
+      { valuesAtOnce },
+    ),
+  )
 })
 
 describe('a connection', () => {
@@ -326,6 +357,25 @@ describe('a connection', () => {
       expect(tries).toEqual([0.5, 1, 2, 4, 8, 16, 32, 60, 60])
       expect(firehose.events.map(({ cursor }) => cursor)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
       expect(firehose.follower.status().lastError?.message).toBe('closed with 1011')
+    }))
+
+  it('is known to have been there by an object that wakes and finds nobody', () =>
+    inFirehose(RELAY, async (firehose) => {
+      const begun = firehose.now
+      firehose.refusal = new Error('down')
+      await firehose.tick()
+      await firehose.pass(40_000)
+      await firehose.tick()
+      expect(firehose.follower.status()).toMatchObject({ isConnected: false, isPaused: false, reachedAt: begun })
+      firehose.refusal = null
+      await firehose.pass(30_000)
+      await firehose.tick()
+      const reached = firehose.now
+      firehose.refusal = new Error('down')
+      firehose.restart()
+      await firehose.pass(40_000)
+      await firehose.tick()
+      expect(firehose.follower.status()).toMatchObject({ isConnected: false, lastFrameAt: null, reachedAt: reached })
     }))
 
   it('that has lasted is made again soon', () =>

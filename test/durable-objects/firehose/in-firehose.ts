@@ -78,7 +78,7 @@ export class TestFirehose {
     this.#storage = storage
     this.#upstream = parseUpstream(url, false)
     this.store = new BatchStore(storage)
-    this.store.begin(url, this.#upstream.beginAt)
+    this.store.begin(url, this.#upstream.beginAt, this.now)
     this.follower = this.#newFollower()
   }
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../atproto/firehose/stream-event.ts'
 import { REFS_COLLECTION } from '../../../atproto/records/collections.ts'
 import { refsKey } from '../../../atproto/records/record-keys.ts'
+import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { EventsMessage } from '../../../storage/index/messages.ts'
 import { Random } from '../../git/random.ts'
 import { dumpIndex, showSearchWords } from '../../storage/index/index-dump.ts'
@@ -47,6 +48,10 @@ async function dump() {
   return dumpIndex(db)
 }
 
+async function countPushes(): Promise<number> {
+  return (await (await edge.database()).prepare('select count(*) as n from pushes').first<number>('n'))!
+}
+
 async function expectEqual(): Promise<void> {
   const listed = await listedRows(world, accounts)
   await vi.waitFor(async () => expect(await indexedRows(await edge.database())).toEqual(listed), {
@@ -72,9 +77,17 @@ test('what accounts write is in the index: while the edge is up, down, and resta
 })
 
 test('a runtime that is killed, and loses what is in its Queues, loses nothing in the end', async () => {
-  const writing = write('killed')
+  let isWritten = false
+  const writing = write('killed').finally(() => {
+    isWritten = true
+  })
   for (let n = 0; n < 2; n++) {
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // In the middle: something of it has come, and most has not.
+    const before = await countPushes()
+    await vi.waitFor(async () => expect(isWritten || (await countPushes()) > before).toBe(true), {
+      timeout: 30_000,
+      interval: 20,
+    })
     process.kill(await edge.pid(), 'SIGKILL')
     // It is started again by itself.
     await vi.waitFor(async () => expect((await fetch(`${edge.url}/`)).status).toBe(200), {
@@ -116,7 +129,8 @@ describe('the whole stream', () => {
     const value = { $type: 'dev.skein.repo', ...record }
     const place = { did: marker, cursor: 1, time: 1, collection: 'dev.skein.repo', rkey: '3lzkoq5qq2s2a' }
     const queue = await edge.queue<EventsMessage>('EVENTS')
-    const events = [{ kind: 'record' as const, ...place, rev: '3lzkoq5qq2s2b', value, isProven: false }]
+    const rev = tidFromTime(Date.now() * 1000, 0)
+    const events = [{ kind: 'record' as const, ...place, rev, value, isProven: true }]
     await queue.send({ kind: 'events', upstream: 'test', batch: ++batch, events })
     const db = await edge.database()
     await vi.waitFor(async () => {
@@ -149,7 +163,9 @@ describe('the whole stream', () => {
     expect(await dump()).not.toEqual(before)
     await atmosphere.resume()
     const db = await edge.database()
-    // Listings that have failed are put off.
+    // Listings that have failed are put off, once they have.
+    const atWork = db.prepare('select count(*) as n from account_wants where at_work_until > 0')
+    await vi.waitFor(async () => expect(await atWork.first('n')).toBe(0), 30_000)
     await db.prepare('update account_wants set due_at = 0').run()
     await edge.runCron('11 5 * * SUN')
     await vi.waitFor(async () => expect(await dump()).toEqual(before), { timeout: 30_000, interval: 200 })

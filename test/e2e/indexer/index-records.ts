@@ -1,5 +1,5 @@
 import { decodeFrame } from '../../../atproto/firehose/decode-frame.ts'
-import type { StreamEvent } from '../../../atproto/firehose/stream-event.ts'
+import type { RecordEvent, StreamEvent } from '../../../atproto/firehose/stream-event.ts'
 import {
   PACK_COLLECTION,
   REF_COLLECTION,
@@ -58,7 +58,7 @@ export async function indexedRows(db: D1Database) {
   }
 }
 
-/** All that the PDS has told since its beginning, without what was in packs. */
+/** All that the PDS has told since its beginning, as it is believed of the accounts' own, without what was in packs. */
 export async function allEvents({ atmosphere }: World): Promise<StreamEvent[]> {
   const socket = new WebSocket(atmosphere.streamUrl(0))
   socket.binaryType = 'arraybuffer'
@@ -74,11 +74,11 @@ export async function allEvents({ atmosphere }: World): Promise<StreamEvent[]> {
     })
   })
   socket.close()
-  return events.map(withoutBytes)
+  return events.map((event) => (event.kind === 'record' ? withoutBytes({ ...event, isProven: true }) : event))
 }
 
-function withoutBytes(event: StreamEvent): StreamEvent {
-  if (event.kind !== 'record' || event.collection !== PACK_COLLECTION || event.value === null) return event
+function withoutBytes(event: RecordEvent): RecordEvent {
+  if (event.collection !== PACK_COLLECTION || event.value === null) return event
   const { bytes, ...value } = event.value as Record<string, unknown>
   return bytes === undefined ? event : { ...event, value, parked: 'events/none' }
 }

@@ -8,7 +8,6 @@ interface Health {
     readonly pendingBatches: number
     readonly cursor: number
   }[]
-  readonly accountsWanted: { readonly all: number; readonly due: number }
   readonly deadLetters: number
   readonly droppedRecords: number
 }
@@ -20,11 +19,14 @@ export async function health(edge: Edge): Promise<Health> {
 /** Waits until nothing of what has happened is left to be read, applied or listed. */
 export async function settled(edge: Edge, cursor = 0): Promise<Health> {
   let quiet = 0
+  const db = await edge.database()
   return vi.waitFor(
     async () => {
       const now = await health(edge)
+      // What `health` says of them may be seconds old.
+      const wanted = await db.prepare('select 1 from account_wants limit 1').first()
       const isQuiet =
-        now.accountsWanted.all === 0 &&
+        wanted === null &&
         now.upstreams.every((one) => one.isConnected && one.pendingBatches === 0 && one.cursor >= cursor)
       quiet = isQuiet ? quiet + 1 : 0
       // Events gather for a moment before there is a batch of them.

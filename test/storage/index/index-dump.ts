@@ -24,7 +24,27 @@ export async function showSearchWords(db: D1Database): Promise<void> {
 }
 
 export async function emptyIndex(db: D1Database): Promise<void> {
-  const names = ['packs', 'pushes', 'repositories', 'accounts', 'record_revs', 'account_revs', 'account_wants']
+  const names = [
+    'packs',
+    'pushes',
+    'repositories',
+    'accounts',
+    'record_revs',
+    'account_revs',
+    'account_wants',
+    'listing_pauses',
+  ]
   const further = ['dropped_records', 'former_handles', 'listings', 'identities', 'dead_letters']
   await db.batch([...names, ...further].map((name) => db.prepare(`delete from ${name}`)))
+}
+
+/** What is to be listed, as its row says; null: it is not. */
+export async function findWant(
+  db: D1Database,
+  did: string,
+): Promise<{ wantedAt: number; tries: number; dueAt: number; reason: string; host: string | null } | null> {
+  return db
+    .prepare('select wanted_at as wantedAt, tries, due_at as dueAt, reason, host from account_wants where did = ?')
+    .bind(did)
+    .first()
 }

@@ -1,16 +1,17 @@
 import { env } from 'cloudflare:test'
 import { drizzle } from 'drizzle-orm/d1'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { RecordEvent } from '../../../atproto/firehose/stream-event.ts'
+import type { StreamEvent } from '../../../atproto/firehose/stream-event.ts'
+import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { IndexStore } from '../../../storage/index/index-store.ts'
-import { dumpIndex, emptyIndex, showSearchWords } from './index-dump.ts'
+import { dumpIndex, emptyIndex, findWant, showSearchWords } from './index-dump.ts'
 import { batches, RandomAccount, randomNumbers, START, shuffled } from './random-stream.ts'
 
 // However a stream comes, what it leaves is what the accounts hold.
 const { DB } = env as unknown as Environment
 const store = new IndexStore(drizzle(DB))
-const NOW = START + 40 * 24 * 3_600_000
+const NOW = START + 24 * 3_600_000
 const SEEDS = [1, 2, 3, 4, 5, 6]
 
 beforeEach(() => showSearchWords(DB))
@@ -21,7 +22,7 @@ async function indexOf(fill: () => Promise<void>): Promise<Record<string, unknow
   return dumpIndex(DB)
 }
 
-async function follow(events: readonly RecordEvent[], random: (bound: number) => number): Promise<void> {
+async function follow(events: readonly StreamEvent[], random: (bound: number) => number): Promise<void> {
   for (const batch of batches(events, random)) await store.apply(batch, NOW)
 }
 
@@ -62,6 +63,52 @@ describe.each(SEEDS)('a stream of several accounts (seed %i)', (seed) => {
       await indexOf(async () => {
         await listAll()
         await follow(shuffled(some, random), random)
+      }),
+    ).toEqual(expected)
+  })
+
+  it('leaves the same whatever strangers say of the accounts, once those that are wanted are listed', async () => {
+    const expected = await indexOf(listAll)
+    const lies = events.flatMap((event): StreamEvent[] => {
+      const { did, cursor, time } = event
+      // Newer than all that is true, so that it would win.
+      const rev = tidFromTime((NOW - random(1000)) * 1000, random(1024))
+      switch (random(6)) {
+        case 0:
+          return [{ kind: 'account', did, cursor, time: NOW, isActive: false, status: 'deleted' }]
+        case 1:
+          return [{ ...event, rev, value: null, isProven: false }]
+        case 2:
+          return [{ ...event, rev, value: events[random(events.length)]!.value, isProven: false }]
+        case 3:
+          return [{ kind: 'account', did, cursor, time, isActive: random(2) === 0, status: null }]
+        default:
+          return []
+      }
+    })
+    const listWanted = async () => {
+      for (const account of accounts)
+        if (await findWant(DB, account.did)) await store.replaceAccount(account.snapshot(NOW), NOW)
+    }
+    expect(
+      await indexOf(async () => {
+        await listAll()
+        await follow(shuffled(lies, random), random)
+      }),
+    ).toEqual(expected)
+    // With nothing else to go by.
+    expect(
+      await indexOf(async () => {
+        const unproven = events.map((event) => ({ ...event, isProven: false }))
+        await follow(shuffled([...lies, ...unproven], random), random)
+        expect((await dumpIndex(DB)).repositories).toEqual([])
+        await listWanted()
+      }),
+    ).toEqual(expected)
+    expect(
+      await indexOf(async () => {
+        await follow(shuffled([...lies, ...events], random), random)
+        await listWanted()
       }),
     ).toEqual(expected)
   })

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:test'
 import { drizzle } from 'drizzle-orm/d1'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { REPO_COLLECTION } from '../../../atproto/records/collections.ts'
+import { REF_COLLECTION, REPO_COLLECTION } from '../../../atproto/records/collections.ts'
+import { refKey } from '../../../atproto/records/record-keys.ts'
 import { tidFromTime } from '../../../atproto/records/tid.ts'
 import type { Environment } from '../../../durable-objects/environment.ts'
 import { nameWords } from '../../../storage/directory/repository-row.ts'
@@ -47,8 +48,10 @@ beforeAll(async () => {
 })
 
 async function search(text: string, topic?: string): Promise<string[]> {
-  return (await reader.search(text, topic, { limit: 10 })).items.map(({ record }) => record.name)
+  return (await reader.search(text, topic, { limit: 10 })).repositories.items.map(({ record }) => record.name)
 }
+
+const searchAccounts = async (text: string) => (await reader.search(text, undefined, { limit: 1 }, 5)).accounts
 
 describe('search', () => {
   it.each([
@@ -116,7 +119,7 @@ describe('search', () => {
     ],
   ])('is not hurt by %j', async (text) => {
     expect(await search(text)).toBeInstanceOf(Array)
-    expect(await reader.searchAccounts(text, 5)).toBeInstanceOf(Array)
+    expect(await searchAccounts(text)).toBeInstanceOf(Array)
     if (text !== '') expect(await search('x', text)).toBeInstanceOf(Array)
   })
 
@@ -129,39 +132,62 @@ describe('search', () => {
       search: await search('parser'),
       newest: names(await reader.repositories(undefined, page)),
       own: names(await reader.repositoriesOf(did, 'name', page)),
-      account: [await reader.profile(did), await reader.findByHandle('alice.host.test')],
-      accounts: await reader.searchAccounts('alice', 5),
+      account: await reader.profile(did),
+      accounts: await searchAccounts('alice'),
     })
     const before = await looks()
-    const rkey = (await reader.search('parser', undefined, page)).items[0]!.rkey
+    const rkey = (await reader.search('parser', undefined, page)).repositories.items[0]!.rkey
     const without = (all: readonly string[]) => all.filter((name) => name !== 'parser')
     await blocks.put({ did, rkey, reason: '', createdAt: NOW })
     const { search: found, newest, own } = before
-    expect(await looks()).toEqual({ ...before, search: without(found), newest: without(newest), own: without(own) })
+    const fewer = <T extends { repositories: number }>(one: T) => ({ ...one, repositories: one.repositories - 1 })
+    expect(await looks()).toEqual({
+      search: without(found),
+      newest: without(newest),
+      own: without(own),
+      account: fewer(before.account!),
+      accounts: before.accounts.map(fewer),
+    })
     await blocks.put({ did, rkey: null, reason: '', createdAt: NOW })
-    expect(await looks()).toEqual({ search: [], newest: [], own: [], account: [null, null], accounts: [] })
+    expect(await looks()).toEqual({ search: [], newest: [], own: [], account: null, accounts: [] })
     await blocks.remove({ did, rkey: null })
     await blocks.remove({ did, rkey })
     expect(await looks()).toEqual(before)
   })
 
   it('finds accounts by the start of their handles', async () => {
-    expect(await reader.searchAccounts('@Alice.h', 5)).toMatchObject([{ did: didOf(1), handle: 'alice.host.test' }])
-    expect(await reader.searchAccounts('host', 5)).toEqual([])
+    expect(await searchAccounts('@Alice.h')).toMatchObject([{ did: didOf(1), handle: 'alice.host.test' }])
+    expect(await searchAccounts('host')).toEqual([])
   })
 
   it.each([1, 2, 3])('goes on where a page of %i has ended', async (limit) => {
     const names: string[] = []
     for (let after: Position | undefined; ; ) {
-      const page: Page<{ record: { name: string } }> = await reader.search('parser', undefined, {
-        limit,
-        ...(after && { after }),
-      })
+      const { repositories: page } = await reader.search('parser', undefined, { limit, ...(after && { after }) })
       names.push(...page.items.map(({ record }) => record.name))
       if (page.next === null) break
       after = page.next
     }
     expect(names).toEqual(await search('parser'))
+  })
+
+  it('does not believe a push that is yet to come: it neither leads nor takes the place of others', async () => {
+    const put = async (n: number, pushedAt: number) => {
+      const rkey = tidFromTime((NOW - 800_000) * 1000, 0)
+      const value = { name: 'same', defaultBranch: 'main', objectFormat: 'sha1', createdAt: '2026-01-01T00:00:00Z' }
+      const ref = { name: 'refs/heads/main', seq: 1, target: '1'.repeat(40), landing: tidFromTime(pushedAt * 1000, 0) }
+      const records = [
+        { collection: REPO_COLLECTION, rkey, value: { $type: REPO_COLLECTION, ...value } },
+        { collection: REF_COLLECTION, rkey: refKey(rkey, ref.name, 1), value: { $type: REF_COLLECTION, ...ref } },
+      ]
+      const account = { did: didOf(n), handle: `n${n}.test`, pds: 'https://pds.test', isActive: true, status: null }
+      await store.replaceAccount({ ...account, rev: tidFromTime(NOW * 1000, 0), listedAt: NOW, records }, NOW)
+    }
+    await put(50, NOW - 5000)
+    // So many that say so that there would be no room for it.
+    for (let n = 0; n < 110; n++) await put(100 + n, NOW + 1e9 + n)
+    const { items } = (await reader.search('same', undefined, { limit: 10 })).repositories
+    expect(items[0]).toMatchObject({ did: didOf(50) })
   })
 
   it('gives each once where more have a word than are weighed, the very name and names with it first', async () => {
@@ -178,7 +204,8 @@ describe('search', () => {
     await store.replaceAccount({ ...bob, rev: tidFromTime(NOW * 1000, 0), listedAt: NOW, records }, NOW)
     const names: string[] = []
     for (let after: Position | undefined; ; ) {
-      const { items, next } = await reader.search('widget', undefined, { limit: 100, ...(after && { after }) })
+      const { repositories } = await reader.search('widget', undefined, { limit: 100, ...(after && { after }) })
+      const { items, next } = repositories
       names.push(...items.map(({ record }) => record.name))
       if (next === null) break
       after = next
@@ -200,5 +227,7 @@ it('reads a query as what can only be an expression', () => {
   expect(parseSearch('Hello wor').match).toBe('"Hello" AND "wor"*')
   expect(parseSearch('x', 'machine-learning').match).toBe('"x"* AND {topics} : ("machine learning")')
   expect(parseSearch('alice.test app').match).toBe('("alice" AND "test" OR {owner} : ("alice")) AND "app"*')
+  expect(parseSearch('alice.test app').nameMatch).toBe('"alice" AND "test" AND "app"*')
+  expect(parseSearch('x', 'machine-learning').nameMatch).toBe(null)
   expect(parseSearch('!!!').match).toBe(null)
 })

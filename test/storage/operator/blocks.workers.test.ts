@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Environment } from '../../../durable-objects/environment.ts'
-import { BlockStore, blockReason, notBlocked, parseSubject, subjectText } from '../../../storage/operator/blocks.ts'
+import { BlockStore, blockReason, parseSubject, subjectText } from '../../../storage/operator/blocks.ts'
 import { MirrorRegister } from '../../../storage/operator/mirror-register.ts'
 
 const db = drizzle((env as unknown as Environment).DB)
@@ -48,22 +48,6 @@ describe('BlockStore', () => {
       seen.push(...page.map(subjectText))
     }
     expect(seen).toEqual(['a', 'b', 'c'].map((rkey) => `at://${DID}/dev.skein.repo/${rkey}`).concat(DID))
-  })
-
-  test('leaves what is blocked out of a query, by two look-ups a row', async () => {
-    await block(DID, 'blocked')
-    await block(LATER, null)
-    for (const [did, rkey] of [
-      [DID, 'blocked'],
-      [DID, 'app'],
-      [LATER, 'app'],
-    ]) {
-      await register.exchange({ did: did!, rkey: rkey!, bytes: 1, usedAt: 1 }, true)
-    }
-    const query = sql`select rkey from mirrors where ${notBlocked(sql`mirrors.did`, sql`mirrors.rkey`)}`
-    expect(await db.all(query)).toEqual([{ rkey: 'app' }])
-    const plan = await db.all<{ detail: string }>(sql`explain query plan ${query}`)
-    expect(plan.map(({ detail }) => detail).join()).toMatch(/SEARCH blocks USING .*INDEX/)
   })
 })
 

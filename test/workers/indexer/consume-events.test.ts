@@ -6,13 +6,16 @@ import type { Delivery } from '../../../workers/indexer/read-message.ts'
 
 class PassingError extends Error {}
 
-const NOTHING = { applied: 0, dropped: [], unknownAccounts: [], moved: [], wanted: [], inactive: [], deleted: [] }
+const NOTHING = { applied: 0, dropped: [], wanted: [] }
 
 function event(did: string): StreamEvent {
   return { kind: 'identity', did, cursor: 1, time: 1 }
 }
 
-/** An index that does not take events of the account `poison`, and nothing at all while it is down. */
+/**
+ * An index that does not take events of the accounts `poison` and `heavy`, of which it says that the latter may pass, and nothing
+ * at all while it is down.
+ */
 function world() {
   const applied: string[][] = []
   const buried: { payload: string; error: string }[] = []
@@ -23,10 +26,13 @@ function world() {
     async apply(events) {
       if (state.isDown) throw new PassingError('D1 is overloaded')
       if (events.some(({ did }) => did === 'poison')) throw new Error('SQLITE_MISMATCH')
+      if (events.some(({ did }) => did === 'heavy')) throw new PassingError('D1 DB exceeded its time limit')
       applied.push(events.map(({ did }) => did))
       return NOTHING
     },
     isPassing: (error) => error instanceof PassingError,
+    isWell: async () => !state.isDown,
+    isFollowed: (upstream) => upstream === 'wss://pds.test',
     bury: async (payload, error) => void buried.push({ payload, error }),
     async tellApplied(upstream, batches) {
       if (state.isUntold) throw new Error('the object is gone')
@@ -87,13 +93,43 @@ describe('events that a Queue delivers', () => {
     const { deps, buried, told, state } = world()
     state.isDown = true
     const answers: string[] = []
-    for (const attempts of [1, 2, 5, 20]) {
+    for (const attempts of [1, 2, 5, 11]) {
       const late = delivery(message(1, 'a', 'poison'), attempts)
       await consumeEvents(deps, [late])
       answers.push(...late.answers)
     }
     expect(answers).toEqual(['retry in 1', 'retry in 2', 'retry in 16', 'retry in 300'])
     expect([buried, told]).toEqual([[], []])
+  })
+
+  it('are left to their upstream, which reads them again, while D1 is away for hours; who has none waits on', async () => {
+    const { deps, buried, told, logged, state } = world()
+    state.isDown = true
+    const [followed, other] = [
+      delivery(message(1, 'a', 'poison', 'heavy'), 12),
+      delivery({ ...message(2, 'b'), upstream: 'replayed' }, 12),
+    ]
+    await consumeEvents(deps, [followed, other])
+    expect([followed.answers, other.answers]).toEqual([['ack'], ['retry in 300']])
+    expect([buried, told]).toEqual([[], []])
+    expect(logged).toContain('events-let-go')
+  })
+
+  it('are applied but for one whose fault calls itself passing and does not pass, while all else goes well', async () => {
+    const { deps, applied, buried } = world()
+    const deliver = async (attempts: number) => {
+      const deliveries = ['1', '2', 'heavy', '4'].map((did, n) => delivery(message(n, did, `also ${did}`), attempts))
+      await consumeEvents(deps, deliveries)
+      return deliveries.map(({ answers }) => answers.join())
+    }
+    expect(await deliver(2)).toEqual(Array(4).fill('retry in 2'))
+    expect(applied).toEqual([])
+    expect(await deliver(3)).toEqual(['ack', 'ack', 'retry in 4', 'ack'])
+    expect(applied.flat().sort()).toEqual(['1', '2', '4', 'also 1', 'also 2', 'also 4'])
+    expect(buried).toEqual([])
+    expect(await deliver(10)).toEqual(Array(4).fill('ack'))
+    expect(applied.flat()).toContain('also heavy')
+    expect(buried.map(({ payload }) => payload)).toEqual([JSON.stringify(message(2, 'heavy'))])
   })
 
   it('are done with although their upstream cannot be told: it sends them again', async () => {
@@ -114,11 +150,28 @@ describe('events that a Queue delivers', () => {
     },
   )
 
-  it('are kept and no more waited for where the platform has given them up', async () => {
-    const { deps, buried, told } = world()
+  it('are applied, each alone, where the platform has given them up because of one that had it cut off', async () => {
+    const { deps, applied, buried, told } = world()
+    const [good, bad, deadly] = [
+      delivery(message(3, 'a')),
+      delivery(message(4, 'poison')),
+      delivery(message(5, 'b'), 2),
+    ]
+    await consumeDead(deps, [good, bad, deadly])
+    expect([good.answers, bad.answers, deadly.answers]).toEqual([['ack'], ['ack'], ['ack']])
+    expect(told.flatMap(([, batches]) => batches)).toEqual([3, 4, 5])
+    expect([applied, buried.map(({ error }) => error)]).toEqual([
+      [['a']],
+      ['Error: SQLITE_MISMATCH', 'it failed each time that it was delivered'],
+    ])
+  })
+
+  it('are not kept as bad because D1 is away when they are tried for the last time', async () => {
+    const { deps, buried, told, state } = world()
+    state.isDown = true
     const dead = delivery(message(3, 'a'))
     await consumeDead(deps, [dead])
-    expect([dead.answers, told, buried.length]).toEqual([['ack'], [['wss://pds.test', [3]]], 1])
+    expect([dead.answers, buried, told]).toEqual([['retry in 1'], [], []])
   })
 })
 
@@ -131,7 +184,7 @@ it('what is applied in halves costs few tries where little is bad', async () => 
       tries++
       if (some.includes(77)) throw new Error('bad')
     },
-    () => false,
+    async () => true,
   )
   expect(applied.flatMap((one) => one.items).length).toBe(127)
   expect(failed.map((one) => one.items)).toEqual([[77]])

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { IdentityNotFoundError, IdentityUnavailableError } from '../../../atproto/identity/identity.ts'
 import { PdsError, PdsUnreachableError } from '../../../atproto/pds/pds-error.ts'
-import type { AccountSnapshot, AccountWant } from '../../../storage/index/index-types.ts'
-import type { WorkMessage } from '../../../storage/index/messages.ts'
+import type { AccountSnapshot, AccountWant, WantedAccount } from '../../../storage/index/index-types.ts'
 import type { Reconcile } from '../../../storage/index/reconciles.ts'
 import { type ReconcileAccountDeps, reconcileAccount } from '../../../workers/indexer/reconcile-account.ts'
 import { type ReconcileAllDeps, startReconcile, stepReconcile } from '../../../workers/indexer/reconcile-all.ts'
@@ -11,10 +10,25 @@ import { MemoryPds } from '../../atproto/memory-pds.ts'
 const DID = 'did:plc:abcdefghijklmnopqrstuvwx'
 const NOW = 1_796_000_000_000
 const REV = '3lzkosecbps2a'
+/** One that was listed a moment ago. */
+const PAUSED = 'did:plc:7'
 
 class World {
   readonly pds = new MemoryPds()
-  want: AccountWant | null = { did: DID, reason: 'test', wantedAt: 1, tries: 0, dueAt: 0 }
+  want: (AccountWant & { readonly dueAt: number }) | null = {
+    did: DID,
+    reason: 'test',
+    wantedAt: 1,
+    tries: 0,
+    host: null,
+    nextAt: NOW + 4_000,
+    dueAt: 0,
+  }
+  isHostBusy = false
+  isDnsDown = false
+  readonly hints: WantedAccount[] = []
+  /** Of its host. */
+  others: string[] = []
   status: { isActive: boolean; status: string | null; rev: string | null } | null = {
     isActive: true,
     status: null,
@@ -35,7 +49,6 @@ class World {
           if (this.wantedMeanwhile-- > 0) this.want = { ...this.want!, wantedAt: this.want!.wantedAt + 1 }
           return []
         },
-        putAccount: async () => undefined,
         forgetAccount: async () => void this.done.push('forgotten'),
       },
       wants: {
@@ -44,6 +57,8 @@ class World {
           this.want = { ...this.want, tries: this.want.tries + 1, dueAt: until }
           return this.want
         },
+        place: async () => !this.isHostBusy,
+        next: async () => this.others.shift() ?? null,
         done: async (_, wantedAt) => {
           if (this.want?.wantedAt !== wantedAt) return false
           this.want = null
@@ -55,13 +70,16 @@ class World {
       },
       resolve: async (did) => {
         if (this.fault !== null) throw this.fault
-        return { did, handle: 'alice.test', pds: 'https://pds.test' }
+        const handle = this.isDnsDown ? { handle: null, uncheckedHandle: 'alice.test' } : { handle: 'alice.test' }
+        return { did, ...handle, pds: 'https://pds.test' }
       },
       client: () => Object.assign(this.pds.client, { getRepoStatus: async () => this.status }),
       collections: ['dev.skein.repo', 'dev.skein.pack'],
+      condense: ({ rkey }) => ({ value: `what is kept of ${rkey}`, bytes: 1 }),
       isKnown: async () => this.isKnown,
       isServed: () => this.isServed,
       dropMirrors: async () => void this.done.push('mirrors dropped'),
+      hint: async (wanted) => void this.hints.push(...wanted),
       now: () => NOW,
       random: () => 0,
       log: (event) => void this.done.push(event),
@@ -71,7 +89,7 @@ class World {
 }
 
 describe('an account that is wanted', () => {
-  it('is listed, without the bytes of its packs, by a rev of before', async () => {
+  it('is listed, of each record only what is kept, by a rev of before', async () => {
     const world = new World()
     world.pds.put('dev.skein.repo', 'a', { name: 'app' })
     world.pds.put('dev.skein.pack', 'b', { bytes: { $bytes: 'AAAA' }, size: 3 })
@@ -86,8 +104,8 @@ describe('an account that is wanted', () => {
         rev: REV,
         listedAt: NOW,
         records: [
-          { collection: 'dev.skein.repo', rkey: 'a', value: { name: 'app' } },
-          { collection: 'dev.skein.pack', rkey: 'b', value: { bytes: { $bytes: '' }, size: 3 } },
+          { collection: 'dev.skein.repo', rkey: 'a', value: 'what is kept of a' },
+          { collection: 'dev.skein.pack', rkey: 'b', value: 'what is kept of b' },
         ],
       },
     ])
@@ -101,20 +119,29 @@ describe('an account that is wanted', () => {
     expect([world.snapshots, world.want.tries]).toEqual([[], 0])
   })
 
-  it('is listed again where it was wanted meanwhile, but not for ever', async () => {
+  it('is listed again where it was wanted meanwhile, after a pause', async () => {
     const world = new World()
     world.wantedMeanwhile = 1
     await reconcileAccount(world.deps, DID)
-    expect([world.snapshots.length, world.want]).toEqual([2, null])
+    const again = { did: DID, dueAt: NOW + 4_000 }
+    expect([world.snapshots.length, world.want, world.hints]).toEqual([1, expect.objectContaining(again), [again]])
+  })
+
+  it('leaves the place to another one of its host', async () => {
+    const world = new World()
+    world.others = ['did:plc:another', 'did:plc:third']
+    await reconcileAccount(world.deps, DID)
+    expect([world.want, world.hints]).toEqual([null, [{ did: 'did:plc:another', dueAt: NOW }]])
     const busy = new World()
-    busy.wantedMeanwhile = 100
+    busy.isHostBusy = true
     await reconcileAccount(busy.deps, DID)
-    expect([busy.snapshots.length, busy.want!.dueAt]).toEqual([3, NOW])
+    expect([busy.snapshots, busy.done, busy.want]).toEqual([[], [], expect.objectContaining({ did: DID })])
   })
 
   it.each([
     ['its host does not answer', new PdsUnreachableError('pds.test', 'cannot be reached'), 30_000],
     ['its host asks for a pause', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 300), 300_000],
+    ['its host asks for an age', new PdsError('pds.test', 429, 'RateLimitExceeded', '', 1e15), 12 * 3_600_000],
     ['it cannot be looked up now', new IdentityUnavailableError(DID, 'plc.test', 'answered 500'), 30_000],
     ['something breaks here', new TypeError('x is not a function'), 30_000],
   ])('is put off where %s', async (_, fault, pause) => {
@@ -126,6 +153,18 @@ describe('an account that is wanted', () => {
     world.want = { ...world.want!, dueAt: 0, tries: 4 }
     await reconcileAccount(world.deps, DID)
     expect(world.want.dueAt).toBe(NOW + Math.max(pause, 30_000 * 16))
+  })
+
+  it('is listed though its handle cannot be checked, which is tried again for a week', async () => {
+    const world = new World()
+    world.isDnsDown = true
+    await reconcileAccount(world.deps, DID)
+    expect(world.snapshots).toMatchObject([{ handle: null, uncheckedHandle: 'alice.test' }])
+    expect(world.want).toMatchObject({ tries: 1, dueAt: NOW + 30_000, reason: expect.stringContaining('alice.test') })
+    world.want = { ...world.want!, dueAt: 0, tries: 19 }
+    await reconcileAccount(world.deps, DID)
+    expect(world.snapshots[1]).toMatchObject({ handle: null })
+    expect([world.snapshots[1]!.uncheckedHandle, world.want]).toEqual([undefined, null])
   })
 
   it('is forgotten where it is gone, with its mirrors', async () => {
@@ -170,7 +209,7 @@ describe('an account that the operator does not have served', () => {
 describe('a list of all accounts', () => {
   /** @param refusal HTTP status by which the host refuses to list by collection; null: it does list so */
   function lists(refusal: number | null) {
-    const hints: WorkMessage[] = []
+    const hints = { lists: 0, due: 0, accounts: 0 }
     const wanted: string[] = []
     const asked: string[] = []
     let row: Reconcile | null = null
@@ -188,7 +227,13 @@ describe('a list of all accounts', () => {
         find: async () => row,
         list: async () => (row === null ? [] : [row]),
       },
-      wants: { want: async (dids) => void wanted.push(...dids), count: async () => wanted.length },
+      wants: {
+        want: async (dids, _, now) => {
+          wanted.push(...dids)
+          return dids.map((did) => ({ did, dueAt: did === PAUSED ? now + 60_000 : now }))
+        },
+        count: async () => wanted.length,
+      },
       knownAccounts: async (after) => (after === '' ? ['did:plc:known'] : []),
       listAccounts: async (_, collection, cursor) => {
         asked.push(`${collection ?? 'all'} ${cursor ?? ''}`.trim())
@@ -196,7 +241,13 @@ describe('a list of all accounts', () => {
         const page = Number(cursor ?? 0)
         return { dids: [`did:plc:${page}`], cursor: page < 24 ? String(page + 1) : null }
       },
-      hint: async (messages) => void hints.push(...messages),
+      hint: async (accounts) => {
+        hints.accounts += accounts.length
+      },
+      hintDue: async () => void hints.due++,
+      hintLists: async (sources) => {
+        hints.lists += sources.length
+      },
       now: () => time++,
       log: () => undefined,
       logRoutine: () => undefined,
@@ -215,7 +266,7 @@ describe('a list of all accounts', () => {
       }
       expect(wanted).toEqual(Array.from({ length: 25 }, (_, n) => `did:plc:${n}`))
       expect(row()).toMatchObject({ accounts: 25 })
-      expect(hints.filter(({ kind }) => kind === 'reconcile')).toHaveLength(3)
+      expect(hints).toEqual({ lists: 3, due: 3, accounts: 1 })
       expect(asked).toHaveLength(refusal === null ? 25 : 26)
     },
   )
@@ -228,21 +279,20 @@ describe('a list of all accounts', () => {
   })
 
   it('is not read twice where two read it at once', async () => {
-    const { deps, row, hints } = lists(null)
+    const { deps, row } = lists(null)
     await startReconcile(deps, { relay: 'https://relay.test' })
     await Promise.all([stepReconcile(deps, 'https://relay.test'), stepReconcile(deps, 'https://relay.test')])
     await stepReconcile(deps, 'https://relay.test')
     await stepReconcile(deps, 'https://relay.test')
     expect(row()).toMatchObject({ accounts: 25 })
-    expect(hints.filter(({ kind }) => kind === 'account')).toHaveLength(25)
   })
 
   it('is what the index knows, or what the operator names', async () => {
-    const { deps, wanted, row } = lists(null)
+    const { deps, wanted, row, hints } = lists(null)
     await startReconcile(deps, { known: true })
     await stepReconcile(deps, 'known')
     expect([wanted, row()!.finishedAt !== null]).toEqual([['did:plc:known'], true])
     await startReconcile(deps, { dids: [DID, DID] })
-    expect(wanted).toEqual(['did:plc:known', DID])
+    expect([wanted, hints.accounts]).toEqual([['did:plc:known', DID], 1])
   })
 })

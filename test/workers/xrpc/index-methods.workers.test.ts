@@ -54,11 +54,12 @@ beforeAll(async () => {
   await store.replaceAccount(snapshot(ALICE, 'alice.test', 1000), NOW)
   await store.replaceAccount(snapshot(BOB, 'bob.test', 1005), NOW)
   await store.replaceAccount(snapshot(GONE, 'gone.test', 1007), NOW)
-  await store.apply(
-    [{ kind: 'account', did: GONE, isActive: false, status: 'takendown', cursor: 1, time: NOW }],
+  const later = { listedAt: NOW + 1 }
+  await store.replaceAccount(
+    { ...snapshot(GONE, 'gone.test', 1007), ...later, isActive: false, status: 'takendown' },
     NOW + 1,
   )
-  await store.putAccount({ did: BOB, handle: 'robert.test', pds: 'https://pds.test' }, NOW + 1)
+  await store.replaceAccount({ ...snapshot(BOB, 'robert.test', 1005), ...later }, NOW + 1)
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: what a method answers is checked by its lexicon, and then looked into

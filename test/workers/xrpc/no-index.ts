@@ -6,7 +6,6 @@ const absent = () => Promise.reject(new Error('not in this test'))
 export const NO_INDEX: Pick<XrpcDeps, 'index'> = {
   index: {
     search: absent,
-    searchAccounts: absent,
     pushes: absent,
     repositories: absent,
     repositoriesOf: absent,
