@@ -57,22 +57,25 @@ export async function benchIndex({ count: asked }: { count: number }): Promise<R
     port: 0,
     stateDirectory: join(root, 'edge'),
     pdsUrl: atmosphere.pdsUrl,
-    plcUrl: atmosphere.plcUrl,
+    plcUrl: server.plcUrl,
     vars: { UPSTREAMS: server.url },
     inspect: true,
   })
   cleanup.defer(() => edge.close())
   await seedRepositories(await edge.database(), REPOSITORIES)
 
-  await applyUpTo(edge, server.release, WARM_UP)
+  // A commit is told whole.
+  const release = (events: number) => server.release(Math.ceil(events / EVENTS_PER_PUSH))
+  release(WARM_UP)
+  await reached(edge, WARM_UP)
   const upTo = (tenth: number) => WARM_UP + Math.floor((count * tenth) / TENTHS)
   const start = await sampleOf(edge)
-  server.release(upTo(1))
+  release(upTo(1))
   const first = spent(start, await reached(edge, upTo(1)))
   const early = await memoryOf(edge)
   // All the rest is there at once: it is caught up with.
   const resumed = await sampleOf(edge)
-  server.release(upTo(TENTHS))
+  release(upTo(TENTHS))
   const before = await reached(edge, upTo(TENTHS - 1))
   const end = await reached(edge, upTo(TENTHS))
   const last = spent(before, end)
@@ -130,15 +133,10 @@ export async function benchIndex({ count: asked }: { count: number }): Promise<R
       repositories: REPOSITORIES,
       pushed_to: PUSHED_TO,
       events: count,
-      ...(await checked(edge, count)),
+      ...(await checked(edge, count, pushes.start)),
       cores: availableParallelism(),
     },
   }
-}
-
-async function applyUpTo(edge: Edge, release: (count: number) => void, count: number): Promise<void> {
-  release(count)
-  await reached(edge, count)
 }
 
 /** Once so many events are applied. Poll by poll: the object of the upstream says how far it is. */
@@ -153,7 +151,8 @@ async function reached(edge: Edge, count: number): Promise<Sample> {
 async function sampleOf(edge: Edge): Promise<Sample> {
   const response = await fetch(`${edge.url}/health`)
   const { upstreams } = (await response.json()) as { upstreams: { cursor: number | null }[] }
-  return { applied: upstreams[0]?.cursor ?? 0, wall: performance.now(), cpu: await cpuOf(await edge.pid()) }
+  const applied = (upstreams[0]?.cursor ?? 0) * EVENTS_PER_PUSH
+  return { applied, wall: performance.now(), cpu: await cpuOf(await edge.pid()) }
 }
 
 const isWorker = ({ isolate }: Heap): boolean => isolate === WORKER
@@ -180,11 +179,12 @@ function spent(from: Sample, to: Sample): { events: number; wall: number; cpu: n
 }
 
 /** What was to be done was done: a stream that is fast because it loses something would be none. */
-async function checked(edge: Edge, count: number): Promise<Record<string, Fact>> {
+async function checked(edge: Edge, count: number, start: number): Promise<Record<string, Fact>> {
   const db = await edge.database()
   const dropped = await db.prepare('select count(*) as kinds from dropped_records').first<{ kinds: number }>()
   const row = await db
-    .prepare('select count(*) as pushes, max(seq) as seq from pushes where pushed_at >= 1795000000000')
+    .prepare('select count(*) as pushes, max(seq) as seq from pushes where pushed_at >= ?')
+    .bind(start)
     .first<{ pushes: number; seq: number }>()
   return {
     kinds_dropped: dropped?.kinds ?? 0,

@@ -6,25 +6,32 @@ import type { Duplex } from 'node:stream'
 
 /** Of the handshake. https://www.rfc-editor.org/rfc/rfc6455#section-1.3 */
 const HANDSHAKE_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-const FINAL_TEXT = 0x81
+const FINAL_BINARY = 0x82
 const LENGTH_16 = 126
 const LENGTH_64 = 127
 
-/** A Jetstream (v2) of events that never were. */
+/** A host of accounts that never were: the stream of what they do, and their DID documents. */
 export interface StreamServer {
-  /** For the setting `UPSTREAMS`: from the first event on. */
+  /** For the setting `UPSTREAMS`: from the first message on. */
   readonly url: string
-  /** Lets so many events be told in all, to whoever is connected and whoever comes. */
+  /** For the setting `PLC_URL`: all accounts are hosted here, so what the stream says of them is believed. */
+  readonly plcUrl: string
+  /** Lets so many messages be told in all, to whoever is connected and whoever comes. */
   release(count: number): void
   close(): Promise<void>
 }
 
-/** @param message the event of a number from 1 up, as JSON; the same each time */
-export async function startStreamServer(message: (seq: number) => string): Promise<StreamServer> {
+/** @param message the one of a number from 1 up; the same each time */
+export async function startStreamServer(message: (seq: number) => Buffer): Promise<StreamServer> {
   let released = 0
   let waiting: (() => void)[] = []
   const sockets = new Set<Duplex>()
-  const server = createServer((_, response) => response.writeHead(426).end())
+  let origin = ''
+  const server = createServer(({ url = '' }, response) => {
+    const did = decodeURIComponent(url.slice(1))
+    if (!did.startsWith('did:plc:')) return response.writeHead(501).end()
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(documentOf(did, origin)))
+  })
   server.on('upgrade', (request, socket) => {
     const key = request.headers['sec-websocket-key'] ?? ''
     const accept = createHash('sha1')
@@ -43,7 +50,7 @@ export async function startStreamServer(message: (seq: number) => string): Promi
     // Whatever the client says is that it goes.
     socket.on('data', () => socket.destroy())
     const cursor = Number(new URL(request.url ?? '/', 'http://host').searchParams.get('cursor') ?? 0)
-    void tell(socket, Math.max(1, cursor))
+    void tell(socket, cursor + 1)
   })
 
   const wake = () => {
@@ -57,15 +64,17 @@ export async function startStreamServer(message: (seq: number) => string): Promi
         await new Promise<void>((resolve) => waiting.push(resolve))
         continue
       }
-      socket.write(textFrame(message(seq++)))
+      socket.write(binaryFrame(message(seq++)))
     }
   }
 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
+  origin = `http://127.0.0.1:${port}`
   return {
-    url: `ws://127.0.0.1:${port}/xrpc/network.bsky.jetstream.subscribeEvents?cursor=0`,
+    url: `ws://127.0.0.1:${port}/xrpc/com.atproto.sync.subscribeRepos?cursor=0`,
+    plcUrl: origin,
     release(count) {
       released = count
       wake()
@@ -79,14 +88,22 @@ export async function startStreamServer(message: (seq: number) => string): Promi
 }
 
 /** As servers send it: not masked. https://www.rfc-editor.org/rfc/rfc6455#section-5.2 */
-function textFrame(text: string): Buffer {
-  const payload = Buffer.from(text)
+function binaryFrame(payload: Buffer): Buffer {
   const head = payload.length < LENGTH_16 ? 2 : payload.length < 2 ** 16 ? 4 : 10
   const frame = Buffer.alloc(head + payload.length)
-  frame[0] = FINAL_TEXT
+  frame[0] = FINAL_BINARY
   frame[1] = head === 2 ? payload.length : head === 4 ? LENGTH_16 : LENGTH_64
   if (head === 4) frame.writeUInt16BE(payload.length, 2)
   if (head === 10) frame.writeBigUInt64BE(BigInt(payload.length), 2)
   payload.copy(frame, head)
   return frame
+}
+
+/** Any key: of an account's own host no signature is asked for. */
+const KEY = 'zQ3shqwJEJyMBsBXCWyCBpUBMqxcon9oHB7mCvx4sSpMdLJwc'
+
+function documentOf(did: string, origin: string): object {
+  const key = { id: `${did}#atproto`, type: 'Multikey', controller: did, publicKeyMultibase: KEY }
+  const service = { id: '#atproto_pds', type: 'AtprotoPersonalDataServer', serviceEndpoint: origin }
+  return { id: did, alsoKnownAs: [], verificationMethod: [key], service: [service] }
 }

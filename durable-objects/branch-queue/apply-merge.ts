@@ -39,7 +39,7 @@ export async function applyMerge(ground: Ground, work: MergeWork, time: number):
 
 async function sidesOf(ground: Ground, { source, expectedTip }: MergeWork): Promise<MergeSides> {
   const tip = requireTip(ground.place)
-  requireTipAt(tip, expectedTip)
+  requireTipAt(tip.commit, expectedTip)
   const graph = await ground.graph()
   const theirs = graph.find(source)
   if (theirs < 0) throw new RefusedWorkError({ reason: 'unknown-commit', message: noCommit('source', source) })

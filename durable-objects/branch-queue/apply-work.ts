@@ -3,7 +3,7 @@ import type { BranchWork, CreateBranchWork, DeleteBranchWork, RefusedWork } from
 import { applyCommit } from './apply-commit.ts'
 import { applyMerge } from './apply-merge.ts'
 import { type AppliedWork, type Ground, readTip } from './ground.ts'
-import { noCommit, RefusedWorkError, refusalOf, requireTip, requireTipAt } from './refuse.ts'
+import { noCommit, RefusedWorkError, refusalOf, requireReadable, requireTip, requireTipAt } from './refuse.ts'
 
 export type WorkResult =
   | { readonly ok: true; readonly applied: AppliedWork }
@@ -27,6 +27,7 @@ export async function applyWork(ground: Ground, work: BranchWork, time: number):
 }
 
 function apply(ground: Ground, work: BranchWork, time: number): Promise<AppliedWork> | AppliedWork {
+  if (work.kind !== 'delete') requireReadable(ground.place)
   switch (work.kind) {
     case 'commit':
       return applyCommit(ground, work, time)
@@ -51,7 +52,7 @@ async function createBranch({ place, objects }: Ground, { target }: CreateBranch
   return { tip, objects: [], commits: [] }
 }
 
-function deleteBranch(ground: Ground, { expectedTip }: DeleteBranchWork): AppliedWork {
-  requireTipAt(requireTip(ground.place), expectedTip)
+function deleteBranch({ place }: Ground, { expectedTip }: DeleteBranchWork): AppliedWork {
+  requireTipAt(place.unreadable ?? requireTip(place).commit, expectedTip)
   return { tip: null, objects: [], commits: [] }
 }

@@ -35,8 +35,10 @@ export interface Stored {
 export interface BranchPlace {
   /** Full name. */
   readonly ref: string
-  /** Null: there is no such branch. */
+  /** Null: there is no such branch, or it cannot be read. */
   readonly tip: BranchTip | null
+  /** Where the branch is in the account, if that cannot be read here: it is shown to nobody, and nothing is made on it. */
+  readonly unreadable: Oid | null
   /** Whether a commit may begin the branch where there is none: it is the default one of a repository. */
   readonly mayBegin: boolean
   /** A branch that stands in the way of this one where it is to be created (`a` of `a/b`), or null. */
@@ -79,7 +81,7 @@ export class Ground {
 
   /** What comes next is applied on what this has made. */
   moveOn({ tip, objects, commits }: AppliedWork): void {
-    this.#place = { ...this.#place, tip }
+    this.#place = { ...this.#place, tip, unreadable: null }
     this.objects.add(objects)
     this.#commits.push(...commits)
   }

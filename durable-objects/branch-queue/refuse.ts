@@ -36,10 +36,17 @@ export function requireTip({ tip, ref }: BranchPlace): BranchTip {
 }
 
 /** @throws {@link RefusedWorkError} if the branch is not there */
-export function requireTipAt({ commit }: BranchTip, expectedTip: string | null): void {
-  if (expectedTip === null || expectedTip === commit) return
-  const message = `the branch is at ${commit} by now, not at ${expectedTip}`
-  throw new RefusedWorkError({ reason: 'tip-moved', message, present: commit })
+export function requireTipAt(present: Oid, expectedTip: string | null): void {
+  if (expectedTip === null || expectedTip === present) return
+  const message = `the branch is at ${present} by now, not at ${expectedTip}`
+  throw new RefusedWorkError({ reason: 'tip-moved', message, present })
+}
+
+/** @throws {@link RefusedWorkError} where the account has the branch, and what it needs cannot be read: all of it would be lost */
+export function requireReadable({ ref, unreadable }: BranchPlace): void {
+  if (unreadable === null) return
+  const message = `the branch ${shortBranch(ref)} is at ${unreadable} in the account, which cannot be read here: push what goes on from there, or delete the branch`
+  throw new RefusedWorkError({ reason: 'damaged', message })
 }
 
 /** Paths that a message names. */

@@ -208,6 +208,7 @@ export class RepositoryBranch implements Branch {
     return {
       ref,
       tip: target === null ? null : await readTip(source, target),
+      unreadable: current?.isBroken ? current.state.target : null,
       mayBegin: target === null && ref === `refs/heads/${manifest.defaultBranch}`,
       inTheWay: others.conflictWith(ref),
     }
@@ -290,7 +291,7 @@ export class RepositoryBranch implements Branch {
   ): Known {
     const moved = {
       ...known,
-      place: { ...known.place, tip: fold.tip, mayBegin: fold.tip === null && known.place.mayBegin },
+      place: { ...known.place, tip: fold.tip, unreadable: null, mayBegin: fold.tip === null && known.place.mayBegin },
       state,
       // With a newer head refs could be created that are there already, and that are not known here.
       head: headNeeds.length === 0 ? head : known.head,

@@ -85,6 +85,10 @@ export class AccountWants implements WantQueue {
     return room!.results.length > 0
   }
 
+  async renew(did: string, dueAt: number): Promise<void> {
+    await this.#db.update(accountWants).set({ dueAt, atWorkUntil: 0, tries: 0 }).where(eq(accountWants.did, did))
+  }
+
   async putOff(did: string, dueAt: number, reason: string): Promise<void> {
     await this.#db
       .update(accountWants)
@@ -136,10 +140,11 @@ export interface WantOptions {
  */
 export function wantEach(rows: SQL, now: number, { condition = sql`true`, isUrgent = false }: WantOptions = {}): SQL {
   const dueAt = isUrgent ? sql`${now}` : sql`max(${now}, ${pauseEnd(sql`e.value->>0`)})`
+  const soon = sql`due_at = case when at_work_until > ${now} then due_at else min(due_at, ${now}) end`
   const host = sql`(select ${accounts.pds} from ${accounts} where ${accounts.did} = e.value->>0)`
   return sql`insert into ${accountWants} (did, reason, wanted_at, due_at, host)
     select e.value->>0, e.value->>1, ${now}, ${dueAt}, ${host} from json_each(${rows}) e where ${condition}
-    on conflict (did) do update set wanted_at = max(excluded.wanted_at, account_wants.wanted_at + 1)`
+    on conflict (did) do update set wanted_at = max(excluded.wanted_at, account_wants.wanted_at + 1)${isUrgent ? sql`, ${soon}` : sql``}`
 }
 
 /** Which of some accounts are wanted. @param rows as of {@link wantEach} */
@@ -148,9 +153,9 @@ export function readWants(rows: string): SQL {
     from json_each(${rows}) e cross join ${accountWants} where ${accountWants.did} = e.value->>0`
 }
 
-/** Those that are wanted, and were not. @param before what {@link readWants} has given, as `after` */
+/** Those that are wanted, and were not, or not so soon. @param before what {@link readWants} has given, as `after` */
 export function newlyWanted(before: readonly D1Result[], after: readonly D1Result[]): WantedAccount[] {
   const wantsOf = (results: readonly D1Result[]) => results.flatMap((result) => result.results as WantedAccount[])
-  const known = new Set(wantsOf(before).map(({ did }) => did))
-  return wantsOf(after).filter(({ did }) => !known.has(did))
+  const known = new Map(wantsOf(before).map(({ did, dueAt }) => [did, dueAt]))
+  return wantsOf(after).filter(({ did, dueAt }) => dueAt < (known.get(did) ?? Number.POSITIVE_INFINITY))
 }

@@ -98,9 +98,9 @@ export interface AccountWant {
  */
 export interface WantQueue {
   /**
-   * @param now milliseconds since 1970. One that has failed stays due when it is
-   * @param isUrgent whether those that were listed often lately are due now, too
-   * @returns those that were not wanted before
+   * @param now milliseconds since 1970. One that is wanted already stays due when it is
+   * @param isUrgent whether all are due now but those that are being listed: also those that were listed often lately, or failed
+   * @returns those that were not wanted before, or are due sooner
    */
   want(dids: readonly string[], reason: string, now: number, isUrgent?: boolean): Promise<WantedAccount[]>
   /** Those that are due: a few of each host, taken in turns. */
@@ -122,6 +122,8 @@ export interface WantQueue {
    * @returns false: as many of that host are being listed as may be, and it is due again as if it had not begun
    */
   place(did: string, host: string, now: number): Promise<boolean>
+  /** It was listed, and is wanted anew as if for the first time: else the next failure would count as one of many. */
+  renew(did: string, dueAt: number): Promise<void>
   /** Its listing has ended, and it is due then. @param reason for the operator: of a failure, or why it is wanted */
   putOff(did: string, dueAt: number, reason: string): Promise<void>
   count(): Promise<number>

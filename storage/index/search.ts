@@ -3,7 +3,7 @@ import { repositories } from '../directory/tables.ts'
 import { isShown } from '../shown.ts'
 import { REPOSITORY_COLUMNS, type RepositoryColumns } from './indexed-repository.ts'
 import type { Position } from './keyset.ts'
-import type { SearchQuery } from './search-query.ts'
+import type { LongStart, SearchQuery } from './search-query.ts'
 import { accounts, pushes } from './tables.ts'
 
 /** So many repositories are looked at. Where more of them answer a query, the newest of them are taken, and not weighed. */
@@ -42,18 +42,27 @@ export const foundPosition = ({ tier, weight, at, place }: FoundColumns): Positi
  * @param match of the query, not null
  */
 export function selectFound(
-  { name, match, terms, nameMatch }: Omit<SearchQuery, 'match' | 'handlePrefix'> & { readonly match: string },
+  {
+    name,
+    match,
+    terms,
+    longStart,
+    nameMatch,
+    longNameStart,
+  }: Omit<SearchQuery, 'match' | 'handlePrefix'> & { readonly match: string },
   { limit, after, latest }: SearchOptions,
 ): SQL {
   const isAfter = after === undefined ? sql`` : sql`where (tier, weight, at, place) > (${listOf(after)})`
+  const all = bounded(sql`${match}`, longStart)
+  const term = bounded(sql`e.value`, longStart)
   return sql`
-    with found as materialized (
-      select rowid as id from repository_search where repository_search match ${match} order by rowid desc limit ${WEIGHED + 1}
+    with ${howToStart(longStart)} found as materialized (
+      select rowid as id from repository_search where repository_search match ${all} order by rowid desc limit ${WEIGHED + 1}
     ),
     weighing as materialized (
-      select group_concat(e.value, ' AND ') as expression from json_each(${JSON.stringify(terms)}) e
+      select group_concat(${term}, ' AND ') as expression from json_each(${JSON.stringify(terms)}) e
       where (select count(*) from found) <= ${WEIGHED}
-        and (select count(*) from (select 1 from repository_search where repository_search match e.value limit ${RARE + 1})) <= ${RARE}
+        and (select count(*) from (select 1 from repository_search where repository_search match ${term} limit ${RARE + 1})) <= ${RARE}
     ),
     candidates as (
       select id, 0 as tier, 0 as weight from (${namesakes(name, sql`<= ${latest}`)})
@@ -61,7 +70,7 @@ export function selectFound(
       select id, 0, 0 from (${namesakes(name, sql`> ${latest}`)})
       union all
       select id, 1, 0 from (
-        select rowid as id from repository_names where repository_names match ${nameMatch ?? '""'} order by rowid desc limit ${WEIGHED})
+        select rowid as id from repository_names where repository_names match ${bounded(sql`${nameMatch ?? '""'}`, longNameStart)} order by rowid desc limit ${WEIGHED})
       union all
       select rowid, 2, cast(round(bm25(repository_search, ${WEIGHTS})) as integer) from weighing cross join repository_search
         where expression is not null and repository_search match expression and +rowid in (select id from found)
@@ -78,6 +87,28 @@ export function selectFound(
     cross join ${repositories} cross join ${accounts}
     where ${repositories.id} = ranked.id and ${accounts.did} = ${repositories.did}
     order by tier, weight, at, place`
+}
+
+/**
+ * How a long start is looked for. To read all words that begin so costs the more, the more there are, and strangers can make
+ * millions. So where many repositories have words that begin as it does, it is taken for a word, and if none has that, for what
+ * the index has of it.
+ */
+function howToStart(start: LongStart | null): SQL {
+  if (start === null) return sql``
+  return sql`start as materialized (
+      select case
+        when (select count(*) from (select 1 from repository_search where repository_search match ${start.indexed} limit ${WEIGHED + 1})) <= ${WEIGHED} then 0
+        when exists (select 1 from repository_search where repository_search match ${start.word}) then 1
+        else 2 end as way
+    ),`
+}
+
+/** An expression in which a long start is looked for in that way. */
+function bounded(expression: SQL, start: LongStart | null): SQL {
+  if (start === null) return expression
+  const { term, word, indexed } = start
+  return sql`replace(${expression}, ${term}, case (select way from start) when 0 then ${term} when 1 then ${word} else ${indexed} end)`
 }
 
 /** Those who say that they were pushed to later than now do not take the places of the others. */

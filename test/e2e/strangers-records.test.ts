@@ -147,3 +147,26 @@ test('of two refs that git cannot have side by side one is left out until the ot
   await work.git('push', '--quiet', world.as(alice, 'side-by-side'), ':refs/heads/topic')
   expect(await heads()).toEqual(['refs/heads/main', 'refs/heads/topic/one'])
 })
+
+test('a branch that cannot be read is not begun anew, but replaced where that is asked for, or healed', async () => {
+  const { work, first, second } = await twoCommits()
+  const repo = await createRepository('unreadable')
+  const pack = await createPack(repo, tids.next(), await packOf(work, `${second}\n`), { thin: 'no' })
+  await createRef(repo, 'refs/heads/main', second, pack)
+  await createRef(repo, 'refs/heads/other', second, pack)
+  const other = await world.init()
+  const stranger = await other.commit('of another history', { 'b.txt': 'b\n' })
+  const address = world.as(alice, 'unreadable')
+
+  const refused = await other.try('push', address, 'HEAD:main')
+  expect(refused.status).not.toBe(0)
+  expect(refused.stderr).toMatch(
+    new RegExp(`remote rejected.*it is at ${second} in the account.*skein.replace-unreadable`),
+  )
+  expect((await work.try('push', address, `${first}:refs/heads/main`)).status).not.toBe(0)
+
+  await other.git('push', '--quiet', '-o', 'skein.replace-unreadable', address, 'HEAD:main')
+  await work.git('push', '--quiet', address, `${second}:refs/heads/other`)
+  const { stdout } = await world.git.run(['ls-remote', world.at(alice, 'unreadable')])
+  expect(stdout).toBe(`${stranger}\tHEAD\n${stranger}\trefs/heads/main\n${second}\trefs/heads/other\n`)
+})

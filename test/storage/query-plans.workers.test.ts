@@ -133,6 +133,7 @@ async function callAll(): Promise<void> {
     wants.countDue(NOW),
     wants.begin(DID, NOW, NOW),
     wants.putOff(DID, NOW, 'x'),
+    wants.renew(DID, NOW),
     wants.done(DID, NOW),
   ])
   await letters.add('{}', 'x', NOW)

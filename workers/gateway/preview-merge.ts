@@ -41,7 +41,7 @@ export async function previewMerge(
 ): Promise<MergePreview> {
   const tip = await readTip(view.objects, commit)
   if (tip === null) throw new MissingObjectError(commit)
-  const ground = new Ground({ ref, tip, mayBegin: false, inTheWay: null }, view)
+  const ground = new Ground({ ref, tip, unreadable: null, mayBegin: false, inTheWay: null }, view)
   const work = {
     kind: 'merge',
     source,

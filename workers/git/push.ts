@@ -130,7 +130,7 @@ export class Push {
       const graph = taken?.graph() ?? RepositoryGraph.of(known)
       const tips = checked.map((command) => this.#judgeTip(command, graph, taken))
       const view = await this.#writerView(tips)
-      const planned = planMoves(tips, view.refs, graph)
+      const planned = planMoves(tips, view.refs, graph, this.#request.pushOptions)
       commands = planned.commands
       if (this.#isRefused(commands)) {
         await taken?.discard()

@@ -12,7 +12,7 @@ import type { AccountWant, IndexWriter, WantedAccount, WantQueue } from '../../s
 
 export interface ReconcileAccountDeps {
   readonly index: Pick<IndexWriter, 'replaceAccount' | 'forgetAccount'>
-  readonly wants: Pick<WantQueue, 'begin' | 'place' | 'done' | 'putOff' | 'next'>
+  readonly wants: Pick<WantQueue, 'begin' | 'place' | 'done' | 'renew' | 'putOff' | 'next'>
   /** Who an account is now: nothing that is kept is believed. @throws as `IdentityResolver.resolve` */
   resolve(did: string): Promise<Identity>
   client(pds: string): PdsClient
@@ -54,7 +54,7 @@ export async function reconcileAccount(deps: ReconcileAccountDeps, did: string):
   if (want === null) return
   if ((await listOrPutOff(deps, want)) && !(await wants.done(did, want.wantedAt))) {
     const dueAt = Math.max(now(), want.nextAt)
-    await wants.putOff(did, dueAt, want.reason)
+    await wants.renew(did, dueAt)
     await hint([{ did, dueAt }])
   }
   // Hints at others of this host may have come when too many were being listed.

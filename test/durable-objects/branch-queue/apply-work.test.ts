@@ -396,6 +396,22 @@ describe('a branch', GIT_TIME, () => {
     expect(reasons(gone)).toEqual(['tip-moved', 'ok', 'branch-missing'])
   })
 
+  it('that cannot be read here is not begun anew, and can be deleted', async () => {
+    using branch = new GitBranch()
+    const [unreadable, other] = ['a'.repeat(40), 'b'.repeat(40)]
+    const at = { mayBegin: true, unreadable }
+    const works = [
+      commitWork([write('README', 'hello')]),
+      { kind: 'create', target: other },
+      { kind: 'delete', expectedTip: other },
+      { kind: 'delete', expectedTip: unreadable },
+      commitWork([write('README', 'hello')]),
+    ] as const
+    const results = await branch.apply(works, at)
+    expect(reasons(results)).toEqual(['damaged', 'damaged', 'tip-moved', 'ok', 'ok'])
+    expect(refusal(results[0])).toMatchObject({ message: expect.stringContaining(`main is at ${unreadable}`) })
+  })
+
   it('is not created below or above another', async () => {
     using branch = forked()
     const create = { kind: 'create', target: branch.git('rev-parse', 'topic') } as const

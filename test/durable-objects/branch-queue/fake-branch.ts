@@ -128,6 +128,7 @@ export class FakeBranch implements Branch {
     const place = {
       ref: 'refs/heads/main',
       tip: tip === null ? null : await readTip(this.objects, tip),
+      unreadable: null,
       mayBegin: false,
       inTheWay: null,
     }

@@ -47,7 +47,7 @@ export class GitBranch {
     const at = this.git('for-each-ref', '--format=%(objectname)', ref)
     const tip = at === '' ? null : await readTip(objects, at)
     const ground = new Ground(
-      { ref, tip, mayBegin: false, inTheWay: null, ...options },
+      { ref, tip, unreadable: null, mayBegin: false, inTheWay: null, ...options },
       {
         objects,
         graph: async () => new LogGraph(this.repository),

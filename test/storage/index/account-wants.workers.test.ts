@@ -97,6 +97,34 @@ describe('an account that is to be listed', () => {
     expect(await pauses(5, 6 * MINUTE)).toEqual([0, 2, 2, 2, 2])
   })
 
+  it('does not wait, once the operator wants it, for what was said of it before, unless it is being listed', async () => {
+    await pauses(6)
+    const [paused] = await wants.want([ALICE], 'an event', NOW + MINUTE)
+    expect(paused!.dueAt).toBeGreaterThan(NOW + MINUTE)
+    const now = { did: ALICE, dueAt: NOW + MINUTE }
+    expect(await wants.want([ALICE], 'operator', NOW + MINUTE, true)).toEqual([now])
+    expect(await wants.want([ALICE], 'operator', NOW + MINUTE, true)).toEqual([])
+    expect(await wants.begin(ALICE, NOW + MINUTE, NOW + HOUR)).toMatchObject({ did: ALICE })
+    expect(await wants.want([ALICE], 'operator', NOW + 2 * MINUTE, true)).toEqual([])
+    expect(await wants.begin(ALICE, NOW + 2 * MINUTE, NOW + HOUR)).toBe(null)
+    await wants.putOff(ALICE, NOW + 20 * HOUR, 'the host does not answer')
+    expect(await wants.want([ALICE], 'an event', NOW + HOUR)).toEqual([])
+    const later = { did: ALICE, dueAt: NOW + HOUR }
+    expect(await wants.want([ALICE], 'operator', NOW + HOUR, true)).toEqual([later])
+  })
+
+  it('is not taken for one whose listings fail because it is wanted again while it is listed', async () => {
+    await wants.want([ALICE], 'test', NOW)
+    for (let n = 0; n < 3; n++) {
+      const want = await wants.begin(ALICE, NOW, NOW + HOUR)
+      expect(want).toMatchObject({ tries: 1 })
+      await wants.want([ALICE], 'an event', NOW)
+      expect(await wants.done(ALICE, want!.wantedAt)).toBe(false)
+      await wants.renew(ALICE, NOW)
+    }
+    expect(await findWant(DB, ALICE)).toMatchObject({ tries: 0, dueAt: NOW })
+  })
+
   it('waits also where an event wants it, and is told then', async () => {
     await hosted('https://pds.test', 1, 1)
     await wants.want([ALICE], 'test', NOW)

@@ -26,6 +26,7 @@ const REPOSITORIES: Record<string, Record<string, unknown>> = {
   parser: { description: 'One more' },
   'café-au-lait': { description: 'Größe und Maße' },
   日本語: {},
+  hindi: { description: 'हिन्दी में' },
   plain: { description: 'a parser for parsers: parser, parser', topics: ['Parsing'] },
 }
 
@@ -70,6 +71,8 @@ describe('search', () => {
     ['hello absent', []],
     ['alice.host.test dotfiles', ['dotfiles']],
     ['alice dotfiles', ['dotfiles']],
+    ['हिन्दी', ['hindi']],
+    ['hindi हिन्दी', ['hindi']],
   ])('finds by %j', async (text, names) => {
     expect(await search(text)).toEqual(names)
   })
@@ -116,6 +119,10 @@ describe('search', () => {
       '\u202e',
       'a.b.c..d',
       '@alice',
+      'हिन्दी',
+      'a\u{17000}b',
+      '\u0301',
+      'é',
     ],
   ])('is not hurt by %j', async (text) => {
     expect(await search(text)).toBeInstanceOf(Array)
@@ -188,6 +195,38 @@ describe('search', () => {
     for (let n = 0; n < 110; n++) await put(100 + n, NOW + 1e9 + n)
     const { items } = (await reader.search('same', undefined, { limit: 10 })).repositories
     expect(items[0]).toMatchObject({ did: didOf(50) })
+  })
+
+  it('reads no more words that begin alike than few have, however many strangers make', async () => {
+    const put = (n: number, names: readonly (readonly [name: string, description: string])[]) => {
+      const records = names.map(([name, description], i) => ({
+        collection: REPO_COLLECTION,
+        rkey: tidFromTime((NOW - 700_000 + i) * 1000, 0),
+        value: {
+          ...{ $type: REPO_COLLECTION, name, description, defaultBranch: 'main', objectFormat: 'sha1' },
+          createdAt: '2026-01-01T00:00:00Z',
+        },
+      }))
+      const account = { did: didOf(n), handle: `n${n}.test`, pds: 'https://pds.test', isActive: true, status: null }
+      return store.replaceAccount({ ...account, rev: tidFromTime(NOW * 1000, 0), listedAt: NOW, records }, NOW)
+    }
+    await put(300, [
+      ['kubernetes', 'Helm'],
+      ['charts', 'für Kübernetes'],
+    ])
+    expect(await search('kubernet')).toEqual(['kubernetes', 'charts'])
+    expect(await search('helm kübernet')).toEqual(['kubernetes'])
+    await put(
+      301,
+      Array.from({ length: 250 }, (_, i) => [`flood-${i}`, `kubernete${i}`] as const),
+    )
+    // A word, or else the start that the index has.
+    expect(await search('kubernetes')).toEqual(['kubernetes', 'charts'])
+    expect(await search('HELM Kübernetes')).toEqual(['kubernetes'])
+    expect(await search('helm kubernet')).toEqual(['kubernetes'])
+    expect(await search('charts', undefined)).toEqual(['charts'])
+    expect((await search('kubernet'))[0]).toBe('kubernetes')
+    expect(await search('kubernete7')).toEqual(['flood-7'])
   })
 
   it('gives each once where more have a word than are weighed, the very name and names with it first', async () => {

@@ -5,12 +5,15 @@ import { ZERO_OID } from '../../../git/bytes/oid.ts'
 import type { CommitGraph } from '../../../git/graph/commit-graph.ts'
 import { COMMIT, TAG } from '../../../git/object/object-type.ts'
 import { type CheckedCommand, STALE_REF } from '../../../git/protocol/check-commands.ts'
-import { planMoves } from '../../../workers/git/ref-moves.ts'
+import { planMoves, REPLACE_UNREADABLE } from '../../../workers/git/ref-moves.ts'
 import { oid } from '../../git/protocol/wire.ts'
 
 const MAIN = 'refs/heads/main'
-/** Object 8 is a tag of the tag 9, which is one of the commit 1. */
+/** The commit 2 comes after 1; object 8 is a tag of the tag 9, which is one of the commit 1. */
 const graph = {
+  find: (object: string) => [oid(1), oid(2)].indexOf(object),
+  parents: (commit: number) => (commit === 1 ? [0] : []),
+  generation: (commit: number) => commit + 1,
   tagTarget: (tag: string) =>
     ({ [oid(8)]: { oid: oid(9), type: TAG }, [oid(9)]: { oid: oid(1), type: COMMIT } })[tag] ?? null,
 } as unknown as CommitGraph
@@ -61,12 +64,31 @@ describe('planMoves', () => {
     expect(planMoves([deletion], [], graph)).toEqual({ commands: [deletion], moves: [] })
   })
 
-  it('takes a broken ref as absent, as the pusher sees it, and moves on from its state', () => {
+  it('takes a broken ref as absent, as the pusher sees it, but loses nothing that it has been at', () => {
     const broken = ref(oid(5), { isBroken: true })
     const create = command(ZERO_OID, oid(2))
-    expect(planMoves([create], [broken], graph).moves).toMatchObject([{ from: broken.state, target: oid(2) }])
+    const [refused] = planMoves([create], [broken], graph).commands
+    expect(refused).toMatchObject({ ok: false, name: MAIN, reason: expect.stringContaining(`it is at ${oid(5)}`) })
+    expect(refused).toMatchObject({ reason: expect.stringContaining(`git push -o ${REPLACE_UNREADABLE}`) })
+    expect(planMoves([command(ZERO_OID, oid(1))], [ref(oid(2), { isBroken: true })], graph).moves).toEqual([])
+    expect(planMoves([command(oid(5), oid(2))], [broken], graph).moves).toEqual([])
+  })
+
+  it('moves a broken ref on from its state by what brings what it lacks, or where that is asked for', () => {
+    for (const [at, to] of [
+      [oid(5), oid(5)],
+      [oid(1), oid(2)],
+      [oid(8), oid(2)],
+    ] as const) {
+      const broken = ref(at, { isBroken: true })
+      const { moves } = planMoves([command(ZERO_OID, to)], [broken], graph)
+      expect(moves).toMatchObject([{ from: broken.state, target: to }])
+    }
+    const broken = ref(oid(5), { isBroken: true })
+    const replaced = planMoves([command(ZERO_OID, oid(2))], [broken], graph, [REPLACE_UNREADABLE])
+    expect(replaced.moves).toMatchObject([{ from: broken.state, target: oid(2) }])
     expect(planMoves([command(ZERO_OID, ZERO_OID)], [broken], graph).moves).toMatchObject([{ target: null }])
-    expect(planMoves([command(oid(5), oid(2))], [broken], graph).commands).toEqual([stale])
+    expect(planMoves([command(oid(5), oid(2))], [broken], graph, [REPLACE_UNREADABLE]).commands).toEqual([stale])
   })
 
   it('peels tags of tags, and leaves what was refused as it is', () => {

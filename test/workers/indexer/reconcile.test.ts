@@ -64,6 +64,9 @@ class World {
           this.want = null
           return true
         },
+        renew: async (_, dueAt) => {
+          if (this.want !== null) this.want = { ...this.want, dueAt, tries: 0 }
+        },
         putOff: async (_, dueAt, reason) => {
           if (this.want !== null) this.want = { ...this.want, dueAt, reason }
         },
@@ -125,6 +128,22 @@ describe('an account that is wanted', () => {
     await reconcileAccount(world.deps, DID)
     const again = { did: DID, dueAt: NOW + 4_000 }
     expect([world.snapshots.length, world.want, world.hints]).toEqual([1, expect.objectContaining(again), [again]])
+  })
+
+  it('is no failure where it is wanted meanwhile each time: one that follows is a first one', async () => {
+    const world = new World()
+    world.wantedMeanwhile = 30
+    for (let n = 0; n < 30; n++) {
+      await reconcileAccount(world.deps, DID)
+      world.want = { ...world.want!, dueAt: 0 }
+    }
+    world.isDnsDown = true
+    await reconcileAccount(world.deps, DID)
+    expect(world.snapshots.at(-1)).toMatchObject({ uncheckedHandle: 'alice.test' })
+    world.want = { ...world.want!, dueAt: 0, tries: 0 }
+    world.fault = new PdsUnreachableError('pds.test', 'cannot be reached')
+    await reconcileAccount(world.deps, DID)
+    expect(world.want).toMatchObject({ dueAt: NOW + 30_000, tries: 1 })
   })
 
   it('leaves the place to another one of its host', async () => {
