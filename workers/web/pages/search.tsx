@@ -21,7 +21,7 @@ export function SearchPage(data: SearchData, site: Site) {
           'Search'
         ) : (
           <>
-            Found for “<Name>{query}</Name>”
+            Results for “<Name>{query}</Name>”
           </>
         )}
       </h1>
