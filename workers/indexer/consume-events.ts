@@ -24,7 +24,7 @@ export interface ConsumeEventsDeps {
 /** After so many deliveries what makes messages fail is looked for: among them, and among the events of one. */
 const ISOLATE_AFTER = 3
 /** After so many, a quarter of an hour, a fault that calls itself passing is not believed any more, if all else goes well. */
-const DOUBT_AFTER = 10
+const DOUBT_AFTER = 11
 /**
  * After so many an upstream reads it again anyway, each quarter of an hour: nothing is gained by keeping it. So while the index
  * is away for hours, the Queue does not fill, and nothing that is good becomes a dead letter.

@@ -43,6 +43,7 @@ const FIRST_PAUSE = 30_000
 const LONGEST_PAUSE = 12 * 60 * 60_000
 /** A handle that cannot be checked is kept, and checked again, for so many tries: a week. Then it is nobody's. */
 const HANDLE_TRIES = 20
+
 /**
  * Lists an account that is wanted, if it is due. What goes wrong is put off, longer each time, and never lost: that it is
  * wanted is a row until it is done. One that was wanted again meanwhile is listed again, after a pause. It throws only where D1
