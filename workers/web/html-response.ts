@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { conditional } from '../http/conditional.ts'
 import { ASSETS_HASH } from './assets/assets.ts'
-import type { Html } from './jsx/html.ts'
+import { Html } from './jsx/html.ts'
 
 /**
  * A page loads what this edge serves as its own, and nothing else: no script or style stands in it, and whatever a
@@ -37,15 +38,25 @@ export function pageTag(key: readonly unknown[]): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
 }
 
+/** Pages that this isolate has drawn, by their tag and URL: many readers look at the same. In bytes. */
+const KEPT = 8 * 1024 * 1024
+const drawnPages = new LruCache<string, string>(KEPT, (page) => 2 * page.length)
+
 /** Answers with a page, or 304 where the client has it; it is neither read nor drawn then. */
 export function answerPage(
   request: Request,
   { key, immutable }: { readonly key: readonly unknown[]; readonly immutable: boolean },
   draw: () => Promise<Html | Response>,
 ): Promise<Response> {
-  return conditional(request, { etag: pageTag(key), immutable }, async () => {
+  const etag = pageTag(key)
+  return conditional(request, { etag, immutable }, async () => {
+    const name = `${etag} ${request.url}`
+    const known = drawnPages.get(name)
+    if (known !== undefined) return htmlResponse(200, new Html(known))
     const drawn = await draw()
-    return drawn instanceof Response ? drawn : htmlResponse(200, drawn)
+    if (drawn instanceof Response) return drawn
+    drawnPages.set(name, drawn.text)
+    return htmlResponse(200, drawn)
   })
 }
 

@@ -30,7 +30,7 @@ export interface CompareData {
 }
 
 /** Commits that are listed. */
-export const LISTED = 100
+export const LISTED = 50
 
 /** `/<actor>/<repository>/compare/<base>...<head>?from=&view=`; without a head, the default branch is the base. */
 export async function loadCompare(call: PageCall): Promise<PageSource<CompareData>> {

@@ -53,10 +53,10 @@ export interface DiffPage {
 /** Files that are counted. */
 export const MAX_FILES = 2_000
 /** A page ends with the file by which it has so many lines, so that it stays one that a phone can hold. */
-const LINES_PER_PAGE = 1_200
+const LINES_PER_PAGE = 600
 const FILES_PER_PAGE = 50
 /** A file with more lines to show is named alone. */
-const LINES_PER_FILE = 2_000
+const LINES_PER_FILE = 1_000
 
 /** @param from place of the first file, from 0 */
 export async function loadDiff(
