@@ -12,7 +12,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.{ts,tsx}'],
           exclude: [...configDefaults.exclude, 'test/**/*.workers.test.ts', 'test/e2e/**'],
           testTimeout: TIMEOUT,
         },

@@ -207,7 +207,8 @@ async function startMiniflare(
   return miniflare
 }
 
-function moduleType(name: string): 'ESModule' | 'CompiledWasm' | 'Data' | null {
+function moduleType(name: string): 'ESModule' | 'CompiledWasm' | 'Data' | 'Text' | null {
+  if (/\.(?:css|svg|client\.js)$/.test(name)) return 'Text'
   if (name.endsWith('.js')) return 'ESModule'
   if (name.endsWith('.wasm')) return 'CompiledWasm'
   if (name.endsWith('.woff2') || name.endsWith('.bin')) return 'Data'

@@ -8,14 +8,17 @@ import { operatorRouter } from './operator/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
 import type { RequestContext } from './request-context.ts'
 import { accountPage, home, nothingHere, repositoryPage, textPage } from './text-pages.ts'
+import { wantsHtml } from './web/negotiate.ts'
+import { webRouter } from './web/router.ts'
+import { wireWeb } from './web/wire-web.ts'
 import { xrpcRouter } from './xrpc/router.ts'
 
 /** Every URL that the edge serves. */
 export const router = Router<IRequestStrict, [context: RequestContext], Response>()
 
+const pages = (request: IRequestStrict, context: RequestContext) => webRouter.fetch(request, wireWeb(context))
+
 router
-  .get('/', textPage(home))
-  .head('/', textPage(home))
   .all('/xrpc/dev.skein.operator.:method', operatorRouter.fetch)
   .all('/xrpc/*', (request, context) => xrpcRouter.fetch(request, repositoryDeps(context)))
   // Loaded when it is first called: to make its schemas takes half a second, for which no other request is to wait.
@@ -32,6 +35,13 @@ router
   .get('/robots.txt', textPage(nothingHere))
   // What git asks for where a clone URL is the edge's alone.
   .get('/info/refs', textPage(nothingHere))
+  // What a page links to, and pages that are for nobody but readers.
+  .all('/-/*', pages)
+  .all('/:actor/:repository/(tree|blob|blame|commits|commit|compare|branches|tags)/*', pages)
+  // The others are text for curl and for agents.
+  .all('*', (request, context) => (wantsHtml(request) ? pages(request, context) : undefined))
+  .get('/', textPage(home))
+  .head('/', textPage(home))
   .get('/:actor', textPage(accountPage))
   .get('/:actor/:repository', textPage(repositoryPage))
   .all('*', textPage(nothingHere))

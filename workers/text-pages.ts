@@ -7,7 +7,7 @@ import type { RequestContext } from './request-context.ts'
 
 type Page = (request: IRequest, context: RequestContext) => Promise<string>
 
-/** Pages for people who follow a clone URL with a browser or curl: plain text that says what is here. */
+/** Pages for whoever does not ask for HTML, as curl and agents: plain text that says what is here. */
 export function textPage(page: Page) {
   return async (request: IRequest, context: RequestContext): Promise<Response> => {
     try {
@@ -80,6 +80,11 @@ export async function nothingHere(request: IRequest): Promise<string> {
 function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(body, {
     status,
-    headers: { ...headers, 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    headers: {
+      ...headers,
+      'Content-Type': 'text/plain; charset=utf-8',
+      'X-Content-Type-Options': 'nosniff',
+      Vary: 'Accept',
+    },
   })
 }

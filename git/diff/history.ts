@@ -1,12 +1,7 @@
-import type { Oid } from '../bytes/oid.ts'
 import type { CommitGraph } from '../graph/commit-graph.ts'
-import { canonicalMode, isDirectory } from '../object/file-mode.ts'
 import type { ObjectSource } from '../object/object-source.ts'
-import { TREE } from '../object/object-type.ts'
-import { splitPath } from '../object/path.ts'
-import { EMPTY_TREE, readObject } from '../object/read-object.ts'
-import { findTreeEntry } from '../object/tree.ts'
 import { CommitQueue } from '../walk/commit-queue.ts'
+import { firstParents, NOTHING, PathLookUp } from './path-look-up.ts'
 
 /** A part of a history. Commits are numbers of the graph that was walked. */
 export interface HistoryPage {
@@ -34,12 +29,6 @@ export interface PathHistoryLimits {
   /** Commits that a page looks at most: with few that touch the path it may give less than `limit`, even none. */
   readonly examine: number
 }
-
-/**
- * Commits that are looked up together along first parents, since the trees of one are seldom enough to keep the
- * store's connections busy. Where a merge leads elsewhere, at most this many look-ups were in vain.
- */
-const LOOK_AHEAD = 8
 
 /**
  * The commits that changed what stands at `path`, newest first, with git's default history simplification: a commit
@@ -75,56 +64,4 @@ export async function listPathHistory(
     for (const parent of parents) queue.push(parent)
   }
   return { commits, next: queue.waiting() }
-}
-
-function firstParents(graph: CommitGraph, from: number | undefined): number[] {
-  const chain: number[] = []
-  for (let at = from; at !== undefined && chain.length < LOOK_AHEAD; at = graph.parents(at)[0]) chain.push(at)
-  return chain
-}
-
-/** What is at a path, as text that is equal where git sees no difference. */
-type Found = string
-const NOTHING: Found = ''
-
-/** Finds one path in many trees, and reads no tree twice. */
-class PathLookUp {
-  readonly #source: ObjectSource
-  readonly #names: readonly Uint8Array[]
-  /** By depth, what the rest of the path leads to from a tree. */
-  readonly #known: Map<Oid, Promise<Found>>[]
-
-  constructor(source: ObjectSource, path: Uint8Array) {
-    this.#source = source
-    this.#names = splitPath(path)
-    this.#known = this.#names.map(() => new Map())
-  }
-
-  /** Whether these trees have been looked up. */
-  hasAll(trees: readonly Oid[]): boolean {
-    const known = this.#known[0]
-    return known === undefined || trees.every((tree) => known.has(tree))
-  }
-
-  /** Looks up several at once. */
-  all(trees: readonly Oid[]): Promise<Found[]> {
-    return Promise.all(trees.map((tree) => this.#from(0, tree)))
-  }
-
-  #from(depth: number, tree: Oid): Promise<Found> {
-    const known = this.#known[depth]
-    if (known === undefined) return Promise.resolve(tree === EMPTY_TREE ? NOTHING : tree)
-    const before = known.get(tree)
-    if (before !== undefined) return before
-    const found = this.#read(depth, tree)
-    known.set(tree, found)
-    return found
-  }
-
-  async #read(depth: number, tree: Oid): Promise<Found> {
-    const entry = findTreeEntry(await readObject(this.#source, tree, TREE), this.#names[depth]!)
-    if (entry === null) return NOTHING
-    if (depth === this.#names.length - 1) return `${canonicalMode(entry.mode)} ${entry.oid}`
-    return isDirectory(entry.mode) ? this.#from(depth + 1, entry.oid) : NOTHING
-  }
 }

@@ -17,7 +17,7 @@ export function unifiedHunks(old: Uint8Array, fresh: Uint8Array, context = CONTE
   const numbers = new LineNumbers()
   const sides = { old: numbers.split(old), new: numbers.split(fresh) }
   const hunks = diffLines(sides.old.numbers, sides.new.numbers, numbers.size)
-  return concatBytes(groupNear(hunks, context).flatMap((group) => writeGroup(group, sides, context)))
+  return concatBytes(groupHunks(hunks, context).flatMap((group) => writeGroup(group, sides, context)))
 }
 
 interface Sides {
@@ -26,7 +26,7 @@ interface Sides {
 }
 
 /** Hunks whose contexts touch or overlap are shown as one. */
-function groupNear(hunks: readonly Hunk[], context: number): Hunk[][] {
+export function groupHunks(hunks: readonly Hunk[], context: number): Hunk[][] {
   const groups: Hunk[][] = []
   for (const hunk of hunks) {
     const before = groups.at(-1)?.at(-1)

@@ -111,7 +111,7 @@ function modeLines({ old, new: fresh }: TreeChange): string[] {
 }
 
 /** Reads sides of changes until it has read enough. */
-class SideReader {
+export class SideReader {
   readonly #objects: ObjectSource
   readonly #limits: DiffLimits
   #left: number

@@ -1,12 +1,10 @@
 import type { Oid } from '../../git/bytes/oid.ts'
-import { type HistoryPage, listHistory, listPathHistory } from '../../git/diff/history.ts'
-import type { CommitGraph } from '../../git/graph/commit-graph.ts'
 import { parseCommit } from '../../git/object/commit.ts'
 import { MissingObjectError } from '../../git/object/missing-object-error.ts'
 import { COMMIT } from '../../git/object/object-type.ts'
-import { splitPath } from '../../git/object/path.ts'
 import { readObject } from '../../git/object/read-object.ts'
 import type { RepositoryObjects, RepositoryView } from '../../storage/repository-view.ts'
+import { historyPage } from '../files/history-page.ts'
 import { openRepository, requireCommit, requireRevision } from '../repository-access.ts'
 import type { XrpcCall } from './call.ts'
 import { commitJson } from './commit-json.ts'
@@ -23,21 +21,16 @@ interface Params {
   readonly cursor?: string
 }
 
-/** Commits whose trees one page of a path's history looks at: each costs about one read for each level of the path. */
-const EXAMINED_PER_PAGE = 1000
-
 /** `dev.skein.git.listCommits` */
 export async function listCommits({ request, params, deps }: XrpcCall<Params>): Promise<Response> {
   const view = await openRepository(deps, parseRepositoryParam(params.repo))
   const { from, exact } = await startOf(view, params)
   return answerJson(request, objectValidator(from[0]!, exact), async () => {
-    const graph = await view.graph()
-    const numbers = from.map((oid) => graph.find(oid))
-    if (numbers.includes(-1)) throw params.cursor === undefined ? new MissingObjectError(from[0]!) : invalidCursor()
-    const { commits, next } = await page(graph, view.objects, numbers, params)
+    const page = await historyPage(view, from, new TextEncoder().encode(params.path ?? ''), params.limit)
+    if (page === null) throw params.cursor === undefined ? new MissingObjectError(from[0]!) : invalidCursor()
     return {
-      cursor: next.length === 0 ? undefined : encodeOidCursor(next.map((commit) => graph.oid(commit))),
-      commits: await Promise.all(commits.map((commit) => readCommitJson(view.objects, graph.oid(commit)))),
+      cursor: page.next.length === 0 ? undefined : encodeOidCursor(page.next),
+      commits: await Promise.all(page.commits.map((oid) => readCommitJson(view.objects, oid))),
     }
   })
 }
@@ -48,17 +41,6 @@ async function startOf(view: RepositoryView, { ref, cursor }: Params): Promise<{
   const revision = await requireRevision(view, ref, 'commit')
   const { oid } = await requireCommit(view, revision)
   return { from: [oid], exact: revision.exact }
-}
-
-async function page(
-  graph: CommitGraph,
-  objects: RepositoryObjects,
-  from: readonly number[],
-  { path, limit }: Params,
-): Promise<HistoryPage> {
-  const bytes = new TextEncoder().encode(path ?? '')
-  if (splitPath(bytes).length === 0) return listHistory(graph, from, limit)
-  return listPathHistory(graph, objects, from, bytes, { limit, examine: EXAMINED_PER_PAGE })
 }
 
 async function readCommitJson(objects: RepositoryObjects, oid: Oid): Promise<Record<string, unknown>> {

@@ -1,0 +1,199 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { createDemoRepository } from '../../../dev/demo-repository.ts'
+import { startWorld } from '../harness.ts'
+import { settled } from '../indexer/settled.ts'
+import { WorkingCopy } from '../working-copy.ts'
+import { accessibilityFaults, screenshot, startBrowser, visit } from './browser.ts'
+
+// What people see: the pages in a real browser, with scripts and without, on a small repository and a hostile one.
+const world = await startWorld({ isFollowing: true })
+const { alice, edge } = world
+const browser = await startBrowser()
+const BASE = '/alice.test/demo'
+
+const demo = new WorkingCopy(world.git, await world.directory())
+await createDemoRepository(world.git, demo.directory)
+await demo.commit('Draw it', {
+  'picture.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'data.bin': 'a\0b',
+  empty: '',
+})
+await symlink('README.md', join(demo.directory, 'link'))
+const head = await demo.commit('Link to it')
+await demo.git('push', '--quiet', world.as(alice, 'demo'), '--all')
+await demo.git('push', '--quiet', world.as(alice, 'demo'), '--tags')
+await settled(edge)
+
+/** Every kind of page there is. */
+const PAGES: Readonly<Record<string, string>> = {
+  home: '/',
+  search: '/search?q=demo',
+  account: '/alice.test',
+  repository: BASE,
+  tree: `${BASE}/tree/main/src`,
+  file: `${BASE}/blob/main/src/threads.js`,
+  document: `${BASE}/blob/main/README.md`,
+  image: `${BASE}/blob/main/picture.svg`,
+  binary: `${BASE}/blob/main/data.bin`,
+  blame: `${BASE}/blame/main/README.md`,
+  commits: `${BASE}/commits/main`,
+  'path-commits': `${BASE}/commits/main/src/threads.js`,
+  commit: `${BASE}/commit/${head}`,
+  compare: `${BASE}/compare/main...feature/colours`,
+  split: `${BASE}/compare/main...feature/colours?view=split`,
+  branches: `${BASE}/branches`,
+  tags: `${BASE}/tags`,
+}
+
+async function walk(page: Page): Promise<void> {
+  await page.goto('/')
+  await page.getByRole('searchbox').fill('demo')
+  await page.getByRole('searchbox').press('Enter')
+  await page.getByRole('main').getByRole('link', { name: 'alice.test / demo' }).click()
+  await expect.poll(() => page.title()).toContain('alice.test/demo')
+  await page.getByRole('cell', { name: 'src' }).getByRole('link').click()
+  await page.getByRole('cell', { name: 'threads.js' }).getByRole('link').click()
+  await page.getByRole('link', { name: '2', exact: true }).click()
+  expect(new URL(page.url()).hash).toBe('#L2')
+  await page.getByRole('link', { name: 'Blame' }).click()
+  await page.getByRole('link', { name: 'Count threads' }).first().click()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Count threads')
+  await page.getByRole('link', { name: 'Commits' }).first().click()
+  await page.getByRole('link', { name: 'Merge branch knots' }).click()
+  await page.getByRole('link', { name: 'Branches' }).first().click()
+  await page.getByRole('link', { name: 'Compare feature/colours' }).click()
+  expect(await page.getByRole('main').textContent()).toContain('1 commit ahead')
+  expect(await page.locator('tr.add').count()).toBeGreaterThan(0)
+}
+
+test.each([true, false])(
+  'one walks from the front page to a comparison; with scripts: %s',
+  async (javaScriptEnabled) => {
+    await using visited = await visit(browser, edge.url, { javaScriptEnabled })
+    await walk(visited.page)
+    expect(visited.faults).toEqual([])
+  },
+)
+
+test.each(['light', 'dark'] as const)('every page is whole, and accessible, in %s', async (colorScheme) => {
+  await using visited = await visit(browser, edge.url, { colorScheme, viewport: { width: 1024, height: 900 } })
+  const { page, faults } = visited
+  const inaccessible: string[] = []
+  for (const [name, path] of Object.entries(PAGES)) {
+    expect([name, (await page.goto(path))?.status()]).toEqual([name, 200])
+    for (const fault of await accessibilityFaults(page)) inaccessible.push(`${name}: ${fault}`)
+    await screenshot(page, `${name}-1024-${colorScheme}`)
+  }
+  expect({ inaccessible, faults }).toEqual({ inaccessible: [], faults: [] })
+})
+
+test.each([390, 1600])('nothing is wider than a screen of %i', async (width) => {
+  const options: BrowserContextOptions = { viewport: { width, height: 844 } }
+  await using visited = await visit(browser, edge.url, options)
+  for (const [name, path] of Object.entries(PAGES)) {
+    await visited.page.goto(path)
+    const excess = await visited.page.evaluate(() => {
+      const { document, innerWidth } = globalThis as unknown as BrowserGlobals
+      return document.documentElement.scrollWidth - innerWidth
+    })
+    expect([name, Math.max(excess, 0)]).toEqual([name, 0])
+    await screenshot(visited.page, `${name}-${width}-light`)
+  }
+})
+
+interface BrowserGlobals {
+  readonly document: { readonly documentElement: { readonly scrollWidth: number } }
+  readonly innerWidth: number
+}
+
+test('scripts add a theme, ranges of lines and copying', async () => {
+  await using visited = await visit(browser, edge.url, { colorScheme: 'light' })
+  const { page, faults } = visited
+  await page.goto(`${BASE}/blob/main/src/threads.js`)
+  await page.getByRole('button', { name: 'Change between light and dark' }).click()
+  await page.reload()
+  expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+  await page.getByRole('link', { name: '1', exact: true }).click()
+  await page.getByRole('link', { name: '3', exact: true }).click({ modifiers: ['Shift'] })
+  expect(new URL(page.url()).hash).toBe('#L1-L3')
+  expect(await page.locator('tr.chosen').count()).toBe(3)
+  await page.keyboard.press('/')
+  expect(await page.getByRole('searchbox').evaluate((field) => field.matches(':focus'))).toBe(true)
+  expect(faults).toEqual([])
+})
+
+test('nothing that a repository holds runs, or leaves its place', async () => {
+  const work = await world.init()
+  const evil = '"><img src=x onerror=alert(1)>'
+  const name = `${evil.replaceAll('/', '')}.md`
+  const document = `# ${evil}\n\n<script>alert(2)</script> [a](javascript:alert(3)) ![b](https://elsewhere.test/x.png)\n\n</main><h1 id="main">`
+  await mkdir(join(work.directory, 'd'), { recursive: true })
+  await writeFile(join(work.directory, 'd', name), document)
+  await work.commit(`${evil}\n\n<script>alert(4)</script>`, {
+    'README.md': document,
+    'x.svg': '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(5)"><script>alert(6)</script></svg>',
+    'x.html': '<script>alert(7)</script>',
+  })
+  const branch = 'a"><script>alert`8`</script>'
+  await work.git('push', '--quiet', world.as(alice, 'evil'), 'main', `main:refs/heads/${branch.replaceAll('~', '')}`)
+  const oid = await work.resolve('main')
+  const base = '/alice.test/evil'
+  await using visited = await visit(browser, edge.url)
+  const { page, faults } = visited
+  const places = [
+    '',
+    '/branches',
+    `/commit/${oid}`,
+    '/commits/main',
+    '/tree/main/d',
+    `/blob/main/d/${encodeURIComponent(name)}`,
+  ]
+  for (const place of [...places, '/blob/main/x.svg', '/blob/main/x.html', '/raw/main/x.html', '/raw/main/x.svg']) {
+    await page.goto(base + place)
+    expect([place, (await page.locator('main').count()) > 1]).toEqual([place, false])
+  }
+  await page.goto(`/search?q=${encodeURIComponent(evil)}`)
+  await page.goto(`${base}/tree/${encodeURIComponent(branch)}`)
+  expect(faults.filter((fault) => !/sandboxed|404/.test(fault))).toEqual([])
+})
+
+test('curl gets text, a browser pages; what is not there is said in both', async () => {
+  const get = (path: string, accept: string, headers = {}) =>
+    fetch(edge.url + path, { headers: { accept, ...headers }, redirect: 'manual' })
+  for (const path of ['/', '/alice.test', BASE]) {
+    const [text, page] = await Promise.all([get(path, '*/*'), get(path, 'text/html')])
+    expect([path, text.headers.get('content-type')]).toEqual([path, 'text/plain; charset=utf-8'])
+    expect([path, page.headers.get('content-type')]).toEqual([path, 'text/html; charset=utf-8'])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect([text.headers.get('vary'), page.headers.get('vary')]).toEqual(['Accept', 'Accept'])
+  }
+  for (const path of ['/alice.test/absent', `${BASE}/blob/main/absent`, `${BASE}/commit/0000000`, '/nobody.test']) {
+    const absent = await get(path, 'text/html')
+    expect([path, absent.status, await absent.text()]).toEqual([path, 404, expect.stringContaining('Not found')])
+  }
+  expect((await get(`${BASE}/blob/main/src`, 'text/html')).headers.get('location')).toBe(`${BASE}/tree/main/src`)
+  expect((await get(`${BASE}/commit/main`, 'text/html')).headers.get('location')).toBe(`${BASE}/commit/${head}`)
+  expect((await fetch(edge.url + BASE, { method: 'POST', headers: { accept: 'text/html' } })).status).toBe(405)
+})
+
+test('a page is kept until something changes, and one of a commit forever', async () => {
+  const get = (path: string, headers = {}) => fetch(edge.url + path, { headers: { accept: 'text/html', ...headers } })
+  const again = async (path: string, etag: string) => (await get(path, { 'if-none-match': etag })).status
+  const byCommit = await get(`${BASE}/commit/${head}`)
+  expect(byCommit.headers.get('cache-control')).toContain('immutable')
+  const byBranch = await get(`${BASE}/tree/main`)
+  expect(byBranch.headers.get('cache-control')).toBe('no-cache')
+  const etag = byBranch.headers.get('etag')!
+  expect(await again(`${BASE}/tree/main`, etag)).toBe(304)
+  await demo.commit('Go on', { 'new.txt': 'new\n' })
+  await demo.git('push', '--quiet', world.as(alice, 'demo'), 'main')
+  expect(await again(`${BASE}/tree/main`, etag)).toBe(200)
+  expect(await (await get(BASE)).text()).toContain('Go on')
+  expect(await again(`${BASE}/commit/${head}`, byCommit.headers.get('etag')!)).toBe(304)
+  const style = /\/-\/assets\/[\w-]+\/style\.css/.exec(await (await get('/')).text())![0]
+  expect((await get(style)).headers.get('cache-control')).toContain('immutable')
+  expect((await get('/-/assets/old/style.css')).headers.get('cache-control')).toBe('public, max-age=60')
+})

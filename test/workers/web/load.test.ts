@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HttpError } from '../../../workers/http/http-error.ts'
+import type { OpenedRepository, WebDeps } from '../../../workers/web/deps.ts'
+import { type CommitData, loadCommit } from '../../../workers/web/load/commit.ts'
+import { loadCommits } from '../../../workers/web/load/commits.ts'
+import { loadCompare } from '../../../workers/web/load/compare.ts'
+import { loadFile } from '../../../workers/web/load/file.ts'
+import { loadBranches, loadTags } from '../../../workers/web/load/refs.ts'
+import { loadRepository } from '../../../workers/web/load/repository.ts'
+import { loadTree } from '../../../workers/web/load/tree.ts'
+import type { Load, PageCall } from '../../../workers/web/page.ts'
+import { ScratchRepository } from '../../git/git.ts'
+import { GitRepositoryView } from '../../storage/git-repository-view.ts'
+
+const repository = new ScratchRepository({ bare: true })
+let view: GitRepositoryView
+let record: OpenedRepository['record'] = {
+  name: 'app',
+  defaultBranch: 'main',
+  objectFormat: 'sha1',
+  createdAt: '2026-01-01T00:00:00Z',
+  website: 'javascript:alert(1)',
+}
+const encoder = new TextEncoder()
+const LINES = Array.from({ length: 700 }, (_, i) => `${i}\n`).join('')
+
+function commit(time: number, parents: string[], files: Record<string, string>): string {
+  const list = Object.entries(files).map(([path, text]) => `100644 ${repository.store('blob', text)}\t${path}\n`)
+  repository.git(['read-tree', '--empty'])
+  repository.git(['update-index', '--index-info'], list.join(''))
+  const tree = repository.text(['write-tree'])
+  const date = { GIT_AUTHOR_DATE: `@${time} +0000`, GIT_COMMITTER_DATE: `@${time} +0000` }
+  const args = parents.flatMap((parent) => ['-p', parent])
+  return repository.text(['commit-tree', tree, ...args, '-m', `at ${time}\n\nbody`], '', date)
+}
+
+const ids: string[] = []
+beforeAll(() => {
+  ids.push(commit(1_000, [], { 'a.txt': 'a\n', 'd/b.txt': 'b\n', 'README.md': '# App\n' }))
+  ids.push(commit(2_000, [ids[0]!], { 'c.txt': 'a\n', 'd/b.txt': 'b\nb\n', 'README.md': '# App\n' }))
+  const many = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`large${i}`, LINES]))
+  ids.push(commit(3_000, [ids[0]!], { 'README.md': '# App\n', 'a.txt': 'a\n', 'd/b.txt': 'b\n', ...many }))
+  for (const [ref, oid] of [
+    ['heads/main', ids[1]],
+    ['heads/side/x', ids[2]],
+    ['heads/v1', ids[2]],
+    ['tags/v1', ids[0]],
+  ] as const) {
+    repository.git(['update-ref', `refs/${ref}`, oid!])
+  }
+  repository.git(['tag', '-a', 'v2', '-m', 'Second\n\nIts notes', ids[1]!])
+  view = new GitRepositoryView(repository)
+})
+afterAll(async () => {
+  await view[Symbol.asyncDispose]()
+  repository[Symbol.dispose]()
+})
+
+async function load<T>(loader: Load<T>, rest = '', query = ''): Promise<{ data: T; key: string; immutable: boolean }> {
+  const deps: Pick<WebDeps, 'open'> = {
+    open: async () => ({ account: { did: 'did:plc:alice', handle: 'alice.test' }, rkey: '3l', record, view }),
+  }
+  const url = new URL(`https://edge.test/alice.test/app${query}`)
+  const call: PageCall = {
+    request: new Request(url),
+    url,
+    deps: deps as WebDeps,
+    actor: 'alice.test',
+    repository: 'app',
+    rest: encoder.encode(rest),
+  }
+  const source = await loader(call)
+  return { data: await source.read(), key: JSON.stringify(source.key), immutable: source.immutable }
+}
+
+describe('what pages show', () => {
+  it('of a repository: its files with what last changed them, its README, no link that could do harm', async () => {
+    const { data } = await load(loadRepository)
+    expect(data.frame).toMatchObject({ base: '/alice.test/app', branches: 3, tags: 2 })
+    expect(data.about.website).toBeNull()
+    const { entries, readme, isComplete } = data.tree!.directory
+    expect(entries.map(({ name, kind, commit }) => [name, kind, commit?.oid])).toEqual([
+      ['d', 'directory', ids[1]],
+      ['README.md', 'file', ids[0]],
+      ['c.txt', 'file', ids[1]],
+    ])
+    expect([readme?.text, isComplete]).toEqual(['# App\n', true])
+  })
+
+  it('of a revision: what the longest ref names, and by an id the same for ever', async () => {
+    const byBranch = await load(loadTree, 'side/x/d')
+    expect(byBranch.data.place.revision).toMatchObject({ name: 'side/x', ref: 'refs/heads/side/x', exact: false })
+    expect(byBranch.immutable).toBe(false)
+    const byId = await load(loadTree, `${ids[0]}/d`)
+    expect(byId.immutable).toBe(true)
+    record = { ...record, description: 'Another' }
+    expect((await load(loadTree, `${ids[0]}/d`)).key).toBe(byId.key)
+    expect((await load(loadTree, 'side/x/d')).key).not.toBe(byBranch.key)
+  })
+
+  it('of branches: a name that a tag has, too, is given in full; the default branch is first', async () => {
+    const { refs } = (await load(loadBranches)).data
+    expect(refs.map(({ name, revision, isDefault }) => [name, revision, isDefault])).toEqual([
+      ['main', 'main', true],
+      ['side/x', 'side/x', false],
+      ['v1', 'refs/heads/v1', false],
+    ])
+    const tags = (await load(loadTags)).data.refs
+    expect(tags.map(({ revision, annotation }) => [revision, annotation?.subject, annotation?.body])).toEqual([
+      ['v2', 'Second', 'Its notes'],
+      ['v1', undefined, undefined],
+    ])
+  })
+
+  it('of a commit: renamed files, and the counts of lines', async () => {
+    const { data, immutable } = await load(loadCommit, ids[1])
+    if ('movedTo' in data) throw new Error('moved')
+    expect(immutable).toBe(true)
+    expect(data.commit).toMatchObject({ subject: 'at 2000', body: 'body' })
+    const files = data.diff.files.map(({ status, added, deleted, path }) => [
+      `${Buffer.from(path)}`,
+      status,
+      added,
+      deleted,
+    ])
+    expect(files).toEqual([
+      ['c.txt', 'renamed', 0, 0],
+      ['d/b.txt', 'modified', 1, 0],
+    ])
+    expect((await load(loadCommit, 'main')).data).toEqual({ movedTo: `/alice.test/app/commit/${ids[1]}` })
+  })
+
+  it('of a large commit: pages that go on where the one before has ended', async () => {
+    const seen: string[] = []
+    for (let from: number | null = 0; from !== null; ) {
+      const data: CommitData | { readonly movedTo: string } = (await load(loadCommit, ids[2], `?from=${from}`)).data
+      if ('movedTo' in data) throw new Error('moved')
+      expect([data.diff.total, data.diff.from]).toEqual([5, from])
+      seen.push(...data.diff.files.map(({ path }) => `${Buffer.from(path)}`))
+      from = data.diff.next
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4].map((i) => `large${i}`))
+    await expect(load(loadCommit, ids[2], '?from=x')).rejects.toThrow(HttpError)
+  })
+
+  it('of a comparison: what head has since the two parted', async () => {
+    const { data } = await load(loadCompare, 'main...side/x')
+    expect(data).toMatchObject({ base: 'main', head: 'side/x', ahead: 1, behind: 1, mergeBase: ids[0] })
+    expect([data.commits.map(({ oid }) => oid), data.diff.total]).toEqual([[ids[2]], 5])
+  })
+
+  it('of a file: its text and last change; a directory leads to its own page', async () => {
+    const { data } = await load(loadFile, 'main/d/b.txt')
+    if ('movedTo' in data) throw new Error('moved')
+    expect(data).toMatchObject({ content: { kind: 'text', text: 'b\nb\n' }, lastChange: { oid: ids[1] }, size: 4 })
+    expect((await load(loadFile, 'main/d')).data).toEqual({ movedTo: '/alice.test/app/tree/main/d' })
+    await expect(load(loadFile, 'main/absent')).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('of a history: of all, and of a path', async () => {
+    const all = (await load(loadCommits, 'main')).data
+    expect([all.commits.map(({ oid }) => oid), all.next]).toEqual([[ids[1], ids[0]], null])
+    const one = (await load(loadCommits, 'main/README.md')).data
+    expect(one.commits.map(({ oid }) => oid)).toEqual([ids[0]])
+  })
+})

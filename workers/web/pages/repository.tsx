@@ -1,0 +1,90 @@
+import { countOf, formatSize } from '../format.ts'
+import type { RepositoryData } from '../load/repository.ts'
+import { CloneBox } from '../parts/clone-box.tsx'
+import { Layout } from '../parts/layout.tsx'
+import { Topics } from '../parts/lists.tsx'
+import { Name, When } from '../parts/name.tsx'
+import { RepositoryHead } from '../parts/repository-head.tsx'
+import type { Site } from '../site.ts'
+import { TreeBody } from './tree-body.tsx'
+
+export function RepositoryPage({ frame, about, tree }: RepositoryData, site: Site) {
+  const https = `${site.origin}${frame.base}`
+  return (
+    <Layout
+      site={site}
+      title={`${frame.actor}/${frame.name}`}
+      description={frame.description ?? `The repository ${frame.name} of ${frame.actor}`}
+      canonical={frame.base}
+    >
+      <RepositoryHead frame={frame} tab="code" isTitle />
+      <div class="with-side">
+        <div class="main-column">
+          {tree === null ? <Empty https={https} branch={frame.defaultBranch} /> : <TreeBody data={tree} />}
+        </div>
+        <aside class="side" aria-label="About">
+          <div class="side-first">
+            {frame.description !== null && (
+              <p class="about">
+                <Name>{frame.description}</Name>
+              </p>
+            )}
+            {about.website !== null && (
+              <p class="website">
+                <a href={about.website} rel="nofollow noopener ugc">
+                  <Name>{about.website.replace(/^https?:\/\//, '').replace(/\/$/, '')}</Name>
+                </a>
+              </p>
+            )}
+            {about.topics.length > 0 && <Topics topics={about.topics} />}
+            <CloneBox https={https} at={about.uri} />
+          </div>
+          <dl class="facts">
+            <Fact name="Branches" value={String(frame.branches)} href={`${frame.base}/branches`} />
+            <Fact name="Tags" value={String(frame.tags)} href={`${frame.base}/tags`} />
+            <Fact name="Size" value={`${formatSize(about.size)}, ${countOf(about.objects, 'object')}`} />
+            {about.createdAt !== null && (
+              <div>
+                <dt>Created</dt>
+                <dd>
+                  <When time={about.createdAt} />
+                </dd>
+              </div>
+            )}
+            {about.forkOf !== null && <Fact name="Forked from" value={about.forkOf} />}
+            {tree?.commit && (
+              <div>
+                <dt>Download</dt>
+                <dd>
+                  <a href={`${frame.base}/archive/${tree.commit.oid}.tar.gz`}>tar.gz</a>
+                  {', '}
+                  <a href={`${frame.base}/archive/${tree.commit.oid}.zip`}>zip</a>
+                </dd>
+              </div>
+            )}
+          </dl>
+        </aside>
+      </div>
+    </Layout>
+  )
+}
+
+function Fact({ name, value, href }: { name: string; value: string; href?: string }) {
+  const shown = <Name>{value}</Name>
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{href === undefined ? shown : <a href={href}>{shown}</a>}</dd>
+    </div>
+  )
+}
+
+function Empty({ https, branch }: { https: string; branch: string }) {
+  return (
+    <section class="empty">
+      <h2>Nothing is on {<Name>{branch}</Name>} yet</h2>
+      <p>Push a history, and it is shown here:</p>
+      <pre tabindex="0">{`git remote add origin ${https}\ngit push origin HEAD:${branch}`}</pre>
+    </section>
+  )
+}

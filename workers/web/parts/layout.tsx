@@ -1,0 +1,86 @@
+import { assetHref } from '../assets/assets.ts'
+import { type Child, Html } from '../jsx/html.ts'
+import type { Site } from '../site.ts'
+import { SearchIcon, SkeinMark, ThemeIcon } from './icons.tsx'
+
+export interface LayoutProps {
+  readonly site: Site
+  /** Without the name of the site. */
+  readonly title: string
+  /** A sentence for search engines and link previews. */
+  readonly description?: string | null
+  /** The URL that this page is best known by; default: its own, without a query. */
+  readonly canonical?: string
+  /** Whether lists and engines are to leave it out. */
+  readonly isPassing?: boolean
+  readonly children?: Child
+}
+
+/** A whole page. */
+export function Layout({ site, title, description, canonical, isPassing, children }: LayoutProps) {
+  return (
+    <>
+      {new Html('<!doctype html>')}
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
+          <title>{`${title} · Skein`}</title>
+          {description && <meta name="description" content={description} />}
+          {isPassing ? (
+            <meta name="robots" content="noindex" />
+          ) : (
+            <link rel="canonical" href={site.origin + (canonical ?? site.path)} />
+          )}
+          <link rel="icon" href={assetHref('icon.svg')} type="image/svg+xml" />
+          <link rel="stylesheet" href={assetHref('style.css')} />
+          <script src={assetHref('theme.js')}></script>
+          <script src={assetHref('page.js')} defer></script>
+        </head>
+        <body>
+          <a class="skip" href="#main">
+            Skip to the content
+          </a>
+          <Top query={site.query} />
+          <main id="main">{children}</main>
+          <footer class="foot">
+            <p>
+              <a href="/">Skein</a>: repositories live in their owners’ AT Protocol accounts; this page is drawn from a
+              mirror of one.
+            </p>
+            <p>
+              For programs: <a href="/llms.txt">llms.txt</a>
+            </p>
+          </footer>
+        </body>
+      </html>
+    </>
+  )
+}
+
+function Top({ query }: { readonly query: string }) {
+  return (
+    <header class="top">
+      <a class="mark" href="/">
+        <SkeinMark />
+        <span>skein</span>
+      </a>
+      <search>
+        <form action="/search" class="find">
+          <SearchIcon />
+          <input
+            type="search"
+            name="q"
+            value={query}
+            placeholder="Search repositories and accounts"
+            aria-label="Search"
+          />
+        </form>
+      </search>
+      <button type="button" class="quiet" id="theme" hidden aria-label="Change between light and dark">
+        <ThemeIcon />
+      </button>
+    </header>
+  )
+}

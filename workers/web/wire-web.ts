@@ -1,0 +1,71 @@
+import { ALL_REFS } from '../../git/refs/ref-selection.ts'
+import { IndexReader } from '../../storage/index/index-reader.ts'
+import type { Manifest } from '../../storage/manifest.ts'
+import { HttpError } from '../http/http-error.ts'
+import { locateRepository } from '../locate-repository.ts'
+import { type RepositoryReference, repositoryNotFound } from '../repository-access.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { ListedAccount, OpenedRepository, WebDeps } from './deps.ts'
+
+/** So long a reader waits for packs that are being taken in; then the page says how far it is. Milliseconds. */
+const PATIENCE = 3_000
+/** When the page that says so is to be loaded again. Seconds. */
+const RETRY_AFTER = 4
+
+/** How the pages get at accounts and repositories. */
+export function wireWeb(context: RequestContext): WebDeps {
+  return {
+    open: (reference) => open(context, reference),
+    account: (actor) => account(context, actor),
+    index: new IndexReader(context.db),
+  }
+}
+
+async function open(context: RequestContext, reference: RepositoryReference): Promise<OpenedRepository> {
+  const located = await locateRepository(context, reference)
+  if (located === null) throw repositoryNotFound(reference)
+  const { identity, entry } = located
+  const mirror = context.mirror(identity, entry.rkey)
+  let progress = 'it has been asked for'
+  const complete = mirror.completeManifest(ALL_REFS, (line) => {
+    progress = line
+  })
+  const manifest = await inTime(complete)
+  if (manifest === null) {
+    // Whoever comes next finds more of it.
+    context.waitUntil(complete.catch(() => undefined))
+    throw new HttpError(503, 'StillMirroring', `this repository is being mirrored: ${progress.trim()}`, {
+      'Retry-After': `${RETRY_AFTER}`,
+    })
+  }
+  const { did, handle } = identity
+  return { account: { did, handle }, ...entry, view: await mirror.view(manifest) }
+}
+
+/** Null: it takes longer than a reader is to wait. */
+async function inTime(complete: Promise<Manifest>): Promise<Manifest | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), PATIENCE)
+  })
+  try {
+    return await Promise.race([complete, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function account(context: RequestContext, actor: string): Promise<ListedAccount> {
+  const identity = await context.resolveActor(actor)
+  const { did, handle } = identity
+  return {
+    did,
+    handle,
+    repositories: async () =>
+      (await context.listRepositories(identity)).map(({ rkey, record }) => ({
+        account: { did, handle },
+        rkey,
+        record,
+      })),
+  }
+}
