@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { unstable_readConfig } from 'wrangler'
 import { findAccount, WHO_AM_I } from './deploy/account.ts'
+import { configError } from './deploy/config-error.ts'
 import { addressOf, checkHealth } from './deploy/health.ts'
 import { createCommand, type DeployConfig, ensure, findCommand, listResources } from './deploy/resources.ts'
 import { findMissing, listCommand, putCommand, putSecret, SECRETS, type Secret } from './deploy/secrets.ts'
@@ -39,7 +40,7 @@ interface Options {
 async function main(): Promise<void> {
   const options = readOptions()
   const wrangler = new Wrangler(ROOT)
-  const config = unstable_readConfig({ config: join(ROOT, 'wrangler.toml') }) as DeployConfig
+  const config = readConfig()
   const { name } = config
   if (name === undefined) throw new DeployError('wrangler.toml has no name for the Worker.')
 
@@ -80,6 +81,16 @@ async function main(): Promise<void> {
   const address = addressOf(targets)
   if (address === null) say('  no address is known to ask: look at <address>/health')
   else say(`  ${address} ${await checkHealth(address, options.wait * 1000)}`)
+}
+
+/** @throws {@link DeployError} */
+function readConfig(): DeployConfig {
+  const path = join(ROOT, 'wrangler.toml')
+  try {
+    return unstable_readConfig({ config: path }) as DeployConfig
+  } catch (error) {
+    throw configError(error, path)
+  }
 }
 
 function readOptions(): Options {

@@ -71,10 +71,10 @@ export function countDropped(dropped: readonly DroppedRecord[], now: number): SQ
     on conflict (collection, reason) do update set count = count + excluded.count, uri = excluded.uri, dropped_at = excluded.dropped_at`
 }
 
-/** A reason as it is for all records alike: names, numbers and ids are the record's own. */
+/** A reason as it is for all records alike: names, numbers and ids are the record's own. A property is the lexicon's. */
 function withoutContent(reason: string): string {
   return reason
-    .replace(/"(?:[^"\\]|\\.)*"?/g, '…')
+    .replace(/must have the property "\w+"|"(?:[^"\\]|\\.)*"?/g, (text) => (text.startsWith('"') ? '…' : text))
     .replace(/\S{40,}/g, '…')
     .replace(/\d+/g, '#')
 }

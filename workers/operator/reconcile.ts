@@ -1,3 +1,4 @@
+import { isSupportedDid } from '../../atproto/identity/syntax.ts'
 import { readRelay } from '../../durable-objects/environment.ts'
 import { HttpError, invalidRequest } from '../http/http-error.ts'
 import { type ReconcileSource, reconcileStatus, startReconcile } from '../indexer/reconcile-all.ts'
@@ -31,7 +32,11 @@ export async function getReconcile({ environment }: RequestContext) {
 
 /** @throws {@link HttpError} 400 */
 function readSource({ environment }: RequestContext, { accounts, source = 'known' }: ReconcileInput): ReconcileSource {
-  if (accounts !== undefined) return { dids: accounts }
+  if (accounts !== undefined) {
+    const odd = accounts.find((did) => !isSupportedDid(did))
+    if (odd !== undefined) throw invalidRequest(`${odd} is no DID of an account`)
+    return { dids: accounts }
+  }
   if (source === 'known') return { known: true }
   if (source !== 'relay') throw invalidRequest(`source must be relay or known, and is ${JSON.stringify(source)}`)
   const relay = readRelay(environment)

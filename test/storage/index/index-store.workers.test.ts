@@ -507,4 +507,20 @@ describe('what is kept for later', () => {
     expect(counts.length).toBe(201)
     expect(counts.find(({ reason }) => reason === 'other')!.count).toBe(100)
   })
+
+  it('says which property is missing, and nothing that the record says', async () => {
+    await emptyIndex(DB)
+    for (const reason of [
+      'Record must have the property "name"',
+      '"x \\"y\\"": no name',
+      'Record/entries/7 must have the property "seq" "z"',
+    ])
+      await db.run(countDropped([{ uri: 'at://x', collection: 'c', reason }], NOW))
+    const reasons = (await new DroppedRecords(db).list()).map(({ reason }) => reason)
+    expect(reasons.toSorted()).toEqual([
+      'Record must have the property "name"',
+      'Record/entries/# must have the property "seq" …',
+      '…: no name',
+    ])
+  })
 })

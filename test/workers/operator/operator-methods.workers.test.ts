@@ -160,6 +160,7 @@ describe('what is refused, in words', () => {
     ['replayDeadLetters', { ids: ['1'] }, 'ids'],
     ['reconcile', { accounts: [] }, 'accounts'],
     ['reconcile', { accounts: ['alice.test'] }, 'accounts'],
+    ['reconcile', { accounts: ['did:plc:abc'] }, 'did:plc:abc is no DID of an account'],
     ['reconcile', { source: 'nonsense' }, 'source must be relay or known'],
   ])('%s %j', async (method, given, words) => {
     expect(await refused(method, given)).toEqual([400, 'InvalidRequest', expect.stringContaining(words)])
