@@ -195,7 +195,7 @@ async function allPages(edge: Edge, nsid: string, field: string, limit: number):
 function showReconcile({ lists, accountsWanted }: Record<string, unknown>): readonly string[] {
   const lines = (lists as readonly ReconcileListJson[]).map(
     ({ source, accounts, startedAt, finishedAt }) =>
-      `${source}: ${accounts} accounts so far, since ${startedAt}, ${finishedAt === undefined ? 'not done yet' : `done ${finishedAt}`}`,
+      `${source}: ${accounts} accounts, since ${startedAt}, ${finishedAt === undefined ? 'not done yet' : `done ${finishedAt}`}`,
   )
   return [...lines, `${accountsWanted} accounts are still to be listed`]
 }
