@@ -45,7 +45,7 @@ export function requireTipAt(present: Oid, expectedTip: string | null): void {
 /** @throws {@link RefusedWorkError} where the account has the branch, and what it needs cannot be read: all of it would be lost */
 export function requireReadable({ ref, unreadable }: BranchPlace): void {
   if (unreadable === null) return
-  const message = `the branch ${shortBranch(ref)} is at ${unreadable} in the account, which cannot be read here: push what goes on from there, or delete the branch`
+  const message = `the branch ${shortBranch(ref)} is at ${unreadable} in the account, which cannot be read here: push what goes on from there, or replace it by a git push, which tells how`
   throw new RefusedWorkError({ reason: 'damaged', message })
 }
 
