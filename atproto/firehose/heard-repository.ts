@@ -85,9 +85,9 @@ function addRecord(heard: Gathered, { collection, rkey, value, parked }: RecordE
   switch (collection) {
     case PACK_COLLECTION: {
       const { bytes, ...record } = parked === undefined ? decodePackRecord(value) : decodeParkedPackRecord(value)
-      if (bytes === undefined) heard.packs.push({ rkey, record, parked: parked ?? null })
       // Nobody has kept its bytes for us.
-      else heard.isProven = false
+      if (bytes !== undefined || parked === null) heard.isProven = false
+      else heard.packs.push({ rkey, record, parked: parked ?? null })
       return true
     }
     case REF_COLLECTION:

@@ -25,7 +25,7 @@ export interface RecordEvent extends EventOrigin {
   readonly isProven: boolean
   /**
    * Where in R2 the `bytes` of a pack's record lie that were taken out of `value`: a message of a Queue has no room. Null: they
-   * were left out, since of what is not proven the account is asked anyway.
+   * were left out, as nobody here mirrors the repository, or as it is not proven: the account is asked if need be.
    */
   readonly parked?: string | null
 }

@@ -1,6 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
+import { drizzle } from 'drizzle-orm/d1'
 import { Signers } from '../../atproto/firehose/signers.ts'
 import { IdentityResolver } from '../../atproto/identity/identity-resolver.ts'
+import { whichAreMirrored } from '../../storage/index/find-mirrored.ts'
 import { type Environment, mayMirror, readNetworkConfig, readUpstreams } from '../environment.ts'
 import { log } from '../log.ts'
 import type { FirehoseStatus } from './answers.ts'
@@ -68,6 +70,7 @@ export class Firehose extends DurableObject<Environment> {
     const { plcUrl, dnsUrl, allowPrivateHosts } = readNetworkConfig(this.env)
     const identities = new IdentityResolver({ plcUrl, dnsUrl, allowPrivateHosts })
     const store = this.#store
+    const db = drizzle(this.env.DB)
     this.#follower ??= new UpstreamFollower({
       upstream,
       store,
@@ -76,6 +79,7 @@ export class Firehose extends DurableObject<Environment> {
       connect: connectUpstream,
       send: async (message) => void (await within(PLATFORM_TIMEOUT, this.env.EVENTS.send(message))),
       park: (pack) => within(PLATFORM_TIMEOUT, parkPack(this.env.PACKS, pack)),
+      findMirrored: (repositories) => within(PLATFORM_TIMEOUT, whichAreMirrored(db, repositories)),
       isFollowed: (did) => mayMirror(this.env, did),
       wantReconcile: (reason) => {
         log('reconcile-wanted', { upstream: name, reason })

@@ -12,10 +12,11 @@ import {
   subscriptionUrl,
   type Upstream,
 } from '../../atproto/firehose/upstream.ts'
+import type { RepositoryKey } from '../../storage/repository-key.ts'
 import type { FirehoseCounts, FirehoseStatus } from './answers.ts'
 import { FrameBuffer } from './frame-buffer.ts'
 import { fitEvent, GatheredEvents } from './gathered-events.ts'
-import { type ParkedPack, takePack } from './park-pack.ts'
+import { type ParkedPack, repositoriesOfPacks, takePack } from './park-pack.ts'
 import { type BatchDeps, PendingBatches } from './pending-batches.ts'
 import { type ConnectionDeps, UpstreamConnection } from './upstream-connection.ts'
 
@@ -23,6 +24,8 @@ export interface FollowDeps extends ConnectionDeps, BatchDeps {
   readonly upstream: Upstream
   readonly signers: Signers
   readonly park: (pack: ParkedPack) => Promise<void>
+  /** Those of some repositories that are mirrored. */
+  readonly findMirrored: (repositories: readonly RepositoryKey[]) => Promise<readonly RepositoryKey[]>
   /** Whether what accounts do is wanted; of others nothing is taken. */
   readonly isFollowed: (did: string) => boolean
   /** All accounts are to be listed: the stream does not tell what has happened. What it writes down lasts. */
@@ -216,10 +219,13 @@ export class UpstreamFollower {
   }
 
   async #readEvents(frames: readonly EventsFrame[]): Promise<void> {
-    const { upstream, signers, park } = this.#deps
+    const { upstream, signers, park, findMirrored } = this.#deps
     const generation = this.#generation
     const proven = await Promise.all(frames.map((frame) => proveEvents(frame, signers, upstream.origin)))
-    const taken = proven.map((events) => events.map(takePack))
+    const repositories = proven.flatMap(repositoriesOfPacks)
+    const found = repositories.length === 0 ? [] : await findMirrored(repositories)
+    const mirrored = new Set(found.map(nameOf))
+    const taken = proven.map((events) => events.map((event) => takePack(event, (one) => mirrored.has(nameOf(one)))))
     await Promise.all(taken.flat().map(({ pack }) => pack && park(pack)))
     if (generation !== this.#generation) return
     for (const [i, frame] of frames.entries()) {
@@ -319,3 +325,5 @@ function ofFollowed(frame: EventsFrame, isFollowed: (did: string) => boolean): E
   const events = frame.events.filter(({ did }) => isFollowed(did))
   return events.length === frame.events.length ? frame : { ...frame, events }
 }
+
+const nameOf = ({ did, rkey }: RepositoryKey): string => `${did}/${rkey}`

@@ -43,6 +43,23 @@ export async function findMirrored(
   return found
 }
 
+/** The same, by key alone. */
+export async function whichAreMirrored(
+  db: DrizzleD1Database,
+  keys: readonly RepositoryKey[],
+): Promise<RepositoryKey[]> {
+  const found: RepositoryKey[] = []
+  for (const part of inParts(keys.map(({ did, rkey }) => [did, rkey]))) {
+    const rows = await db.all<RepositoryKey>(
+      sql`select ${mirrors.did} as did, ${mirrors.rkey} as rkey
+        from json_each(${part}) e
+        cross join ${mirrors} on ${mirrors.did} = e.value->>0 and ${mirrors.rkey} = e.value->>1`,
+    )
+    found.push(...rows)
+  }
+  return found
+}
+
 /** Accounts that the index knows, in the order of their DIDs. */
 export async function knownAccounts(db: DrizzleD1Database, after: string, limit: number): Promise<string[]> {
   const rows = await db.all<{ did: string }>(

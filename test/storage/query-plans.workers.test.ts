@@ -14,7 +14,7 @@ import { AccountStandings } from '../../storage/index/account-standings.ts'
 import { AccountWants } from '../../storage/index/account-wants.ts'
 import { DeadLetters } from '../../storage/index/dead-letters.ts'
 import { DroppedRecords } from '../../storage/index/dropped-records.ts'
-import { findMirrored, isKnownAccount, knownAccounts } from '../../storage/index/find-mirrored.ts'
+import { findMirrored, isKnownAccount, knownAccounts, whichAreMirrored } from '../../storage/index/find-mirrored.ts'
 import { IndexReader } from '../../storage/index/index-reader.ts'
 import { IndexStore } from '../../storage/index/index-store.ts'
 import { Reconciles } from '../../storage/index/reconciles.ts'
@@ -148,6 +148,7 @@ async function callAll(): Promise<void> {
   await dropped.list()
   await dropped.total()
   await findMirrored(db, [{ did: DID, rkey: 'a' }])
+  await whichAreMirrored(db, [{ did: DID, rkey: 'a' }])
   await Promise.all([knownAccounts(db, '', 2), isKnownAccount(db, DID)])
   await new AccountStandings(db).of(DID)
   await reconciles.start('x', NOW)

@@ -110,6 +110,7 @@ describe('following an upstream', () => {
   it('lays the bytes of packs aside before it says that they are there', () =>
     inFirehose(RELAY, async (firehose) => {
       firehose.signers.of = async () => ({ key: null, pds: new URL(RELAY).origin.replace('wss:', 'https:'), readAt: 0 })
+      firehose.mirrored.add(DID)
       await firehose.tick()
       const bytes = new Uint8Array(150_000).fill(3)
       const record = encode({ size: 150_000, bytes: toBytes(bytes) })
@@ -129,6 +130,21 @@ describe('following an upstream', () => {
       expect(firehose.events[0]).not.toHaveProperty('value.bytes')
       expect(firehose.parked.map(({ key }) => key)).toEqual([key])
       expect(Buffer.from(bytes).equals(firehose.parked[0]!.bytes)).toBe(true)
+    }))
+
+  it('leaves the bytes of packs out of repositories that nobody mirrors here', () =>
+    inFirehose(RELAY, async (firehose) => {
+      firehose.signers.of = async () => ({ key: null, pds: new URL(RELAY).origin.replace('wss:', 'https:'), readAt: 0 })
+      await firehose.tick()
+      const record = encode({ size: 3, bytes: toBytes(new Uint8Array(3)) })
+      const { buffer } = await commitFrame(DID, REV, [
+        { action: 'create', path: `dev.skein.pack/${REV}:${REV}`, record },
+      ])
+      firehose.socket.send(buffer)
+      await firehose.pass(200)
+      expect(firehose.events).toMatchObject([{ value: { size: 3 }, parked: null, isProven: true }])
+      expect(firehose.events[0]).not.toHaveProperty('value.bytes')
+      expect(firehose.parked).toEqual([])
     }))
 
   it('leaves the bytes of packs out that nobody has signed: the account is asked for them', () =>

@@ -56,6 +56,8 @@ export class TestFirehose {
   readonly parked: ParkedPack[] = []
   /** Accounts of which nothing is wanted. */
   readonly unfollowed = new Set<string>()
+  /** Accounts of which all repositories are mirrored. */
+  readonly mirrored = new Set<string>()
   readonly failures: string[] = []
   readonly rewinds: number[] = []
   readonly wakes: number[] = []
@@ -154,6 +156,7 @@ export class TestFirehose {
         if (this.parkFault !== null) throw this.parkFault
         this.parked.push(pack)
       },
+      findMirrored: async (repositories) => repositories.filter(({ did }) => this.mirrored.has(did)),
       isFollowed: (did) => !this.unfollowed.has(did),
       wantReconcile: (reason) => this.store.wantReconcile(reason, this.now),
       now: () => this.now,

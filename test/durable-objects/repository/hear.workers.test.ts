@@ -127,6 +127,7 @@ describe('a mirror that hears of a push', () => {
       () => heardOf(packEvent({ checksum: '1'.repeat(40) }), refEvent(oid(1), 1)),
     ],
     ['the record has another size', () => heardOf(packEvent({ size: PACK.length + 1 }), refEvent(oid(1), 1))],
+    ['nobody has kept the bytes', () => heardOf({ ...packEvent(), parked: null })],
     ['bytes came inside', () => heardOf(packEvent({ bytes: { $bytes: Buffer.from(PACK).toString('base64') } }, null))],
   ])('has the account read where %s', (_, heard) =>
     inMirror(async (store) => {
