@@ -14,8 +14,11 @@ import { cpuOf } from './server-cpu.ts'
 /** Repositories that the index has, and of those the ones that are pushed to. */
 const REPOSITORIES = 100_000
 const PUSHED_TO = 2_000
-/** Each repository is pushed to once before anything is counted: what comes after is all alike. */
-const WARM_UP = PUSHED_TO * EVENTS_PER_PUSH
+/**
+ * Before anything is counted, each repository is pushed to so often, all at once: what comes after is alike, and the buffers of
+ * whoever follows have been as full as they get.
+ */
+const WARM_UP = 10 * PUSHED_TO * EVENTS_PER_PUSH
 const TENTHS = 10
 const POLL_MILLISECONDS = 20
 const RESIDENT_SAMPLES = 5
