@@ -9,6 +9,7 @@ import { benchIndex } from './index.ts'
 import { benchKills } from './kills.ts'
 import { DEFAULT_ROUNDS } from './measure.ts'
 import { benchMemory } from './memory.ts'
+import { benchPages } from './pages.ts'
 import { benchPush } from './push.ts'
 import { benchRefs } from './refs.ts'
 import { formatJson, formatTable, type Report } from './report.ts'
@@ -67,6 +68,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     summary: 'buffers and resident memory for 20 MB and 200 MB, pushed and cloned, and for --repo if it is given',
     needsRepository: false,
     run: benchMemory,
+  },
+  pages: {
+    summary: 'the pages of a browser: asked again, drawn anew, and by a new process; and how large they are',
+    run: benchPages,
   },
   index: {
     summary: 'a stream of pushes into an index of 100,000 repositories, and searches of it',

@@ -13,6 +13,7 @@ import { readUploadRequest } from '../../git/protocol/upload-request.ts'
 import { readV2Command, type V2Command } from '../../git/protocol/v2-command.ts'
 import { ALL_REFS, NO_REFS } from '../../git/refs/ref-selection.ts'
 import { pumpChunks } from '../http/byte-stream.ts'
+import { saysNoStore } from '../http/no-store.ts'
 import type { RequestContext } from '../request-context.ts'
 import { keptAdvertisements } from './advertisement-cache.ts'
 import { answerFetch } from './answer-fetch.ts'
@@ -70,11 +71,6 @@ async function answer(context: RequestContext, request: Request, mirror: Mirror,
   const isSound = () => mirror.version === manifest?.version
   const keep = (chunks: AsyncGenerator<Uint8Array>) => answers.keep(name, chunks, isSound)
   return pumped(answerFetch(mirror, fetch, keep))
-}
-
-/** Whether the answer is to be made for this client alone: whoever measures it, or doubts the cache, says so. */
-function saysNoStore(request: Request): boolean {
-  return /\bno-store\b/i.test(request.headers.get('Cache-Control') ?? '')
 }
 
 async function answerCommand(mirror: Mirror, reader: PktLineReader, command: V2Command): Promise<Response> {

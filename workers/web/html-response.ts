@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { conditional } from '../http/conditional.ts'
+import { saysNoStore } from '../http/no-store.ts'
 import { ASSETS_HASH } from './assets/assets.ts'
 import { Html } from './jsx/html.ts'
 
@@ -51,7 +52,7 @@ export function answerPage(
   const etag = pageTag(key)
   return conditional(request, { etag, immutable }, async () => {
     const name = `${etag} ${request.url}`
-    const known = drawnPages.get(name)
+    const known = saysNoStore(request) ? undefined : drawnPages.get(name)
     if (known !== undefined) return htmlResponse(200, new Html(known))
     const drawn = await draw()
     if (drawn instanceof Response) return drawn
