@@ -7,8 +7,7 @@ import { health } from './health.ts'
 import { operatorRouter } from './operator/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
 import type { RequestContext } from './request-context.ts'
-import { accountPage, home, nothingHere, repositoryPage, textPage } from './text-pages.ts'
-import { wantsHtml } from './web/negotiate.ts'
+import { nothingHere, textPage } from './text-pages.ts'
 import { webRouter } from './web/router.ts'
 import { wireWeb } from './web/wire-web.ts'
 import { xrpcRouter } from './xrpc/router.ts'
@@ -32,16 +31,6 @@ router
   .all('/:actor/:repository/raw/*', (request, context) => filesRouter.fetch(request, repositoryDeps(context)))
   .all('/:actor/:repository/archive/*', (request, context) => filesRouter.fetch(request, repositoryDeps(context)))
   .get('/favicon.ico', textPage(nothingHere))
-  .get('/robots.txt', textPage(nothingHere))
   // What git asks for where a clone URL is the edge's alone.
   .get('/info/refs', textPage(nothingHere))
-  // What a page links to, and pages that are for nobody but readers.
-  .all('/-/*', pages)
-  .all('/:actor/:repository/(tree|blob|blame|commits|commit|compare|branches|tags)/*', pages)
-  // The others are text for curl and for agents.
-  .all('*', (request, context) => (wantsHtml(request) ? pages(request, context) : undefined))
-  .get('/', textPage(home))
-  .head('/', textPage(home))
-  .get('/:actor', textPage(accountPage))
-  .get('/:actor/:repository', textPage(repositoryPage))
-  .all('*', textPage(nothingHere))
+  .all('*', pages)

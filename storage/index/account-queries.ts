@@ -111,3 +111,24 @@ export async function listRepositoriesOf(
     order by ${sorted} limit ${limit + 1}`)
   return pageOf(rows, limit, position, indexedRepository)
 }
+
+/** Where a repository's page is, and when it last changed. */
+export interface RepositoryPlace {
+  readonly did: string
+  /** Null where none verifies. */
+  readonly handle: string | null
+  readonly name: string
+  /** The newest push, in milliseconds since 1970; 0: none is known. */
+  readonly pushedAt: number
+}
+
+/** The repositories of the accounts whose DIDs start so, in the order of their keys: names alone, for lists of very many. */
+export function listPlaces(db: DrizzleD1Database, didPrefix: string, limit: number): Promise<RepositoryPlace[]> {
+  const { did, rkey, name, pushedAt, shown } = repositories
+  // DIDs are ASCII, and none has a character after `~`.
+  return db.all<RepositoryPlace>(sql`
+    select ${did} as did, ${accounts.handle} as handle, ${name} as name, ${pushedAt} as pushedAt
+    from ${repositories} cross join ${accounts}
+    where ${did} >= ${didPrefix} and ${did} < ${`${didPrefix}~`} and ${isShown(shown)} and ${accounts.did} = ${did}
+    order by ${did}, ${rkey} limit ${limit}`)
+}

@@ -3,9 +3,11 @@ import { CLOCK_SKEW } from '../../atproto/records/tid.ts'
 import { runBatch } from '../d1-batch.ts'
 import {
   type IndexedAccount,
+  listPlaces,
   listRepositoriesOf,
   type Profile,
   type RepositoryOrder,
+  type RepositoryPlace,
   readProfile,
   selectAccounts,
 } from './account-queries.ts'
@@ -72,6 +74,11 @@ export class IndexReader {
 
   repositoriesOf(did: string, order: RepositoryOrder, page: PageRequest): Promise<Page<IndexedRepository>> {
     return listRepositoriesOf(this.#db, did, { ...page, order })
+  }
+
+  /** Of the accounts whose DIDs start so. */
+  places(didPrefix: string, limit: number): Promise<RepositoryPlace[]> {
+    return listPlaces(this.#db, didPrefix, limit)
   }
 
   /** Null: the index does not know the account, or it is not served. */

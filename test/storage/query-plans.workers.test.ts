@@ -120,6 +120,7 @@ async function callAll(): Promise<void> {
   ] as const) {
     for (const after of [undefined, at]) await reader.repositoriesOf(DID, order, { limit: 2, ...(after && { after }) })
   }
+  await reader.places('did:plc:a', 2)
   await Promise.all([reader.profile(DID), reader.findByHandle('alice.test')])
   await store.forgetAccount(DID, NOW)
   await wants.want([DID], 'test', NOW)

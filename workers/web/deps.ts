@@ -15,7 +15,7 @@ export interface WebDeps {
   /** Who an actor is, and the repositories of the account. @throws {@link HttpError} 404 */
   account(actor: string): Promise<ListedAccount>
   /** What is known of all accounts. */
-  readonly index: Pick<IndexReader, 'search' | 'pushes' | 'repositories' | 'repositoriesOf' | 'profile'>
+  readonly index: Pick<IndexReader, 'search' | 'pushes' | 'repositories' | 'repositoriesOf' | 'profile' | 'places'>
 }
 
 export interface ListedAccount {

@@ -1,11 +1,38 @@
+/** As what a page is sent: for people, for programs, and for agents and terminals. */
+export type Form = 'html' | 'json' | 'markdown'
+
+/** What each type that may be asked for stands for; of those that are wanted alike, the first is taken. */
+const FORMS: readonly (readonly [type: string, form: Form])[] = [
+  ['text/html', 'html'],
+  ['application/json', 'json'],
+  ['text/markdown', 'markdown'],
+  ['text/plain', 'markdown'],
+]
+
 /**
- * Whether a client wants a page for people: browsers name `text/html`. curl, which takes anything, programs and agents that name nothing,
- * or text or Markdown alone, get text.
+ * The form that a client wants by `Accept` (RFC 9110, 12.5.1). Browsers name `text/html`; whoever takes anything, as curl
+ * and many agents, gets text.
  */
-export function wantsHtml(request: Request): boolean {
-  const accept = request.headers.get('Accept') ?? ''
-  return accept.split(',').some((part) => {
-    const [type, ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
-    return type === 'text/html' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-  })
+export function formOf(request: Request): Form {
+  const wanted = new Map<string, number>()
+  for (const part of (request.headers.get('Accept') ?? '').split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))
+    wanted.set(type, quality === undefined ? 1 : Number(quality.slice(2)) || 0)
+  }
+  let best: Form = 'markdown'
+  let most = 0
+  for (const [type, form] of FORMS) {
+    const quality = wanted.get(type) ?? 0
+    if (quality > most) [best, most] = [form, quality]
+  }
+  return best
+}
+
+/** The media type of a form. Text that was not asked for as Markdown is plain: terminals and browsers show it. */
+export function mediaTypeOf(form: Form, request: Request): string {
+  if (form === 'html') return 'text/html; charset=utf-8'
+  if (form === 'json') return 'application/json'
+  const asked = (request.headers.get('Accept') ?? '').toLowerCase().includes('text/markdown')
+  return `${asked ? 'text/markdown' : 'text/plain'}; charset=utf-8`
 }

@@ -1,12 +1,14 @@
 import type { IRequest } from 'itty-router'
 import { percentDecode, percentDecodeText } from '../http/percent.ts'
 import type { WebDeps } from './deps.ts'
+import { type Form, formOf } from './negotiate.ts'
 
 /** A request for a page, its URL read. */
 export interface PageCall {
   readonly request: Request
   readonly url: URL
   readonly deps: WebDeps
+  readonly form: Form
   /** Handle or DID, as the URL has it; empty where the page is of none. */
   readonly actor: string
   /** Name, as the URL has it; empty where the page is of none. */
@@ -35,8 +37,10 @@ export function readCall(request: IRequest, deps: WebDeps): PageCall {
     request: request as unknown as Request,
     url: new URL(request.url),
     deps,
+    form: formOf(request as unknown as Request),
     actor: percentDecodeText(actor),
-    repository: percentDecodeText(repository),
+    // Clone URLs may end so.
+    repository: percentDecodeText(repository).replace(/\.git$/, ''),
     rest: percentDecode(rest),
   }
 }

@@ -4,12 +4,13 @@ import { HttpError } from '../http/http-error.ts'
 import { redirectMoved } from '../http/redirect-moved.ts'
 import { serveAsset } from './assets/assets.ts'
 import type { WebDeps } from './deps.ts'
-import { answerPage, htmlResponse } from './html-response.ts'
+import { robotsText, SITEMAP_PARTS, SITEMAP_REPOSITORIES, sitemapIndex, sitemapOf } from './feeds/crawlers.ts'
+import { accountFeed, commitsFeed, tagsFeed } from './feeds/feeds.ts'
 import type { Html } from './jsx/html.ts'
 import { loadAccount } from './load/account.ts'
 import { loadBlame } from './load/blame.ts'
 import { loadCommit } from './load/commit.ts'
-import { loadCommits } from './load/commits.ts'
+import { loadCommits, loadNewCommits } from './load/commits.ts'
 import { loadCompare } from './load/compare.ts'
 import { loadFile } from './load/file.ts'
 import { loadHome } from './load/home.ts'
@@ -17,7 +18,9 @@ import { loadBranches, loadTags } from './load/refs.ts'
 import { loadRepository } from './load/repository.ts'
 import { loadSearch } from './load/search.ts'
 import { loadTree } from './load/tree.ts'
+import { formOf } from './negotiate.ts'
 import { type Load, readCall } from './page.ts'
+import { answerPage, answerText, errorResponse, textResponse } from './page-response.ts'
 import { AccountPage } from './pages/account.tsx'
 import { BlamePage } from './pages/blame.tsx'
 import { CommitPage } from './pages/commit.tsx'
@@ -31,6 +34,11 @@ import { RepositoryPage } from './pages/repository.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { TreePage } from './pages/tree.tsx'
 import type { Site } from './site.ts'
+import { accountText, homeText, searchText } from './text/accounts.ts'
+import { errorText } from './text/error.ts'
+import { blameText, fileText, repositoryText, treeText } from './text/files.ts'
+import { commitsText, commitText, compareText, refsText } from './text/history.ts'
+import { jsonOf } from './text/json.ts'
 
 /** Pages for people who come with a browser. `fetch` answers every GET and HEAD, one that leads nowhere too. */
 export const webRouter = Router<IRequestStrict, [deps: WebDeps], Response>({
@@ -42,34 +50,74 @@ export const webRouter = Router<IRequestStrict, [deps: WebDeps], Response>({
 /** A page that there is under its name, or where to look instead. */
 type Moved = { readonly movedTo: string }
 
+const repositoryPage = page(loadRepository, RepositoryPage, repositoryText)
+
 webRouter
   .all('*', onlyReading)
-  .all('/', page(loadHome, HomePage))
-  .all('/search', page(loadSearch, SearchPage))
+  .all('/', page(loadHome, HomePage, homeText))
+  .all('/search', page(loadSearch, SearchPage, searchText))
+  .all('/robots.txt', ({ url }) => textResponse(robotsText(new URL(url).origin), 'text/plain; charset=utf-8'))
+  .all('/sitemap.xml', ({ url }) => textResponse(sitemapIndex(new URL(url).origin), XML))
+  .all('/-/sitemap/:part', sitemap)
+  .all('/-/feed/:actor', feed(loadAccount, accountFeed))
   .all('/-/assets/:hash/:name', asset)
-  .all('/:actor', page(loadAccount, AccountPage))
-  .all('/:actor/:repository', page(loadRepository, RepositoryPage))
-  .all('/:actor/:repository/tree/:rest+', page(loadTree, TreePage))
-  .all('/:actor/:repository/blob/:rest+', page(loadFile, FilePage))
-  .all('/:actor/:repository/blame/:rest+', page(loadBlame, BlamePage))
-  .all('/:actor/:repository/commits/:rest+', page(loadCommits, CommitsPage))
-  .all('/:actor/:repository/commit/:rest+', page(loadCommit, CommitPage))
-  .all('/:actor/:repository/compare', page(loadCompare, ComparePage))
-  .all('/:actor/:repository/compare/:rest+', page(loadCompare, ComparePage))
-  .all('/:actor/:repository/branches', page(loadBranches, RefsPage))
-  .all('/:actor/:repository/tags', page(loadTags, RefsPage))
+  .all('/:actor', page(loadAccount, AccountPage, accountText))
+  .all('/:actor/:repository', repositoryPage)
+  .all('/:actor/:repository/tree/:rest+', page(loadTree, TreePage, treeText))
+  .all('/:actor/:repository/blob/:rest+', page(loadFile, FilePage, fileText))
+  .all('/:actor/:repository/blame/:rest+', page(loadBlame, BlamePage, blameText))
+  .all('/:actor/:repository/commits/:rest+', page(loadCommits, CommitsPage, commitsText))
+  .all('/:actor/:repository/commits.atom', feed(loadNewCommits, commitsFeed))
+  .all('/:actor/:repository/tags.atom', feed(loadTags, tagsFeed))
+  .all('/:actor/:repository/commit/:rest+', page(loadCommit, CommitPage, commitText))
+  .all('/:actor/:repository/compare', page(loadCompare, ComparePage, compareText))
+  .all('/:actor/:repository/compare/:rest+', page(loadCompare, ComparePage, compareText))
+  .all('/:actor/:repository/branches', page(loadBranches, RefsPage, refsText))
+  .all('/:actor/:repository/tags', page(loadTags, RefsPage, refsText))
+  .all('/:actor/:repository/:rest+', ofGo)
   .all('*', nothingHere)
 
-/** @param load finds what the page shows. @param draw makes a page of it */
-function page<T extends object>(load: Load<T | Moved>, draw: (data: T, site: Site) => Html) {
+/**
+ * @param load finds what the page shows
+ * @param drawHtml makes a page of it
+ * @param drawText makes Markdown of it. JSON is what there is to be shown, as it is
+ */
+function page<T extends object>(
+  load: Load<T | Moved>,
+  drawHtml: (data: T, site: Site) => Html,
+  drawText: (data: T, site: Site) => string,
+) {
   return async (request: IRequestStrict, deps: WebDeps): Promise<Response> => {
     const call = readCall(request, deps)
     const source = await load(call)
     return answerPage(request as unknown as Request, source, async () => {
       const data = await source.read()
-      return 'movedTo' in data ? redirect(data.movedTo, call.url.search) : draw(data, siteOf(request))
+      if ('movedTo' in data) return redirect(data.movedTo, call.url.search)
+      if (call.form === 'json') return jsonOf(data)
+      const site = siteOf(request)
+      return call.form === 'html' ? drawHtml(data, site).text : drawText(data, site)
     })
   }
+}
+
+/** The same for what is read by programs that wait for news. */
+function feed<T extends object>(load: Load<T>, draw: (data: T, site: Site) => string) {
+  return async (request: IRequestStrict, deps: WebDeps): Promise<Response> => {
+    const source = await load(readCall(request, deps))
+    const key = ['feed', ...source.key]
+    const read = async () => draw(await source.read(), siteOf(request))
+    return answerText(request as unknown as Request, { key, immutable: false }, ATOM, read)
+  }
+}
+
+const ATOM = 'application/atom+xml; charset=utf-8'
+const XML = 'application/xml; charset=utf-8'
+
+async function sitemap({ params: { part }, url }: IRequestStrict, { index }: WebDeps): Promise<Response> {
+  const prefix = SITEMAP_PARTS[Number(part)]
+  if (prefix === undefined) throw new HttpError(404, 'NotFound', 'the sitemap has no such part')
+  const places = await index.places(prefix, SITEMAP_REPOSITORIES)
+  return textResponse(sitemapOf(places, new URL(url).origin), XML)
 }
 
 function siteOf(request: Pick<Request, 'url'>): Site {
@@ -93,14 +141,27 @@ function onlyReading({ method }: IRequestStrict): void {
   }
 }
 
+/** Go asks every path below a repository for the tag that says where it is. https://go.dev/ref/mod#vcs-find */
+function ofGo(request: IRequestStrict, deps: WebDeps): Promise<Response> | undefined {
+  return new URL(request.url).searchParams.has('go-get') ? repositoryPage(request, deps) : undefined
+}
+
 function nothingHere(request: IRequestStrict): never {
   throw new HttpError(404, 'NotFound', `there is nothing at ${new URL(request.url).pathname}`)
 }
 
 function errorPage(error: HttpError, request: IRequestStrict): Response {
-  const retry = error.code === 'StillMirroring' ? { Refresh: error.headers['Retry-After'] ?? '5' } : {}
+  const form = formOf(request as unknown as Request)
+  const isWaiting = form === 'html' && error.code === 'StillMirroring'
+  const retry = isWaiting ? { Refresh: error.headers['Retry-After'] ?? '5' } : {}
   const headers = { ...error.headers, ...retry, 'Cache-Control': 'no-store' }
-  return htmlResponse(error.status, ErrorPage(error, siteOf(request)), headers)
+  const drawn =
+    form === 'html'
+      ? ErrorPage(error, siteOf(request)).text
+      : form === 'json'
+        ? jsonOf({ error: error.code, message: error.message })
+        : errorText(error)
+  return errorResponse(request as unknown as Request, error.status, drawn, headers)
 }
 
 function withoutBody(response: Response, { method }: IRequestStrict): Response {

@@ -179,6 +179,51 @@ test('curl gets text, a browser pages; what is not there is said in both', async
   expect((await fetch(edge.url + BASE, { method: 'POST', headers: { accept: 'text/html' } })).status).toBe(405)
 })
 
+type Xml = { readonly root: string } & Readonly<Record<'titles' | 'ids' | 'places' | 'updated', string[]>>
+
+test('programs find feeds, a sitemap, and where a Go package is', async () => {
+  const get = async (path: string, accept = '*/*') => (await fetch(edge.url + path, { headers: { accept } })).text()
+  await using visited = await visit(browser, edge.url, {})
+  const parse = async (path: string) => {
+    const xml = await get(path)
+    return visited.page.evaluate<Xml>(`(() => {
+      const root = new DOMParser().parseFromString(${JSON.stringify(xml)}, 'application/xml').documentElement
+      const texts = (name) => [...root.getElementsByTagName(name)].map((element) => element.textContent)
+      return { root: root.localName, titles: texts('title'), ids: texts('id'), places: texts('loc'), updated: texts('updated') }
+    })()`)
+  }
+  const commits = await parse(`${BASE}/commits.atom`)
+  expect(commits).toMatchObject({
+    root: 'feed',
+    titles: [
+      'Commits on main of alice.test/demo',
+      'Link to it',
+      'Draw it',
+      ...Array(commits.titles.length - 3).fill(expect.any(String)),
+    ],
+  })
+  expect(commits.ids[1]).toBe(`${edge.url}${BASE}/commit/${head}`)
+  expect(commits.updated.every((time) => !Number.isNaN(Date.parse(time)))).toBe(true)
+  expect((await parse(`${BASE}/commits.atom?rev=feature/colours`)).titles[0]).toBe(
+    'Commits on feature/colours of alice.test/demo',
+  )
+  expect((await parse(`${BASE}/tags.atom`)).root).toBe('feed')
+  expect((await parse('/-/feed/alice.test')).titles).toContain('demo: main moved')
+  const parts = (await parse('/sitemap.xml')).places.map((place) => new URL(place).pathname)
+  const places = await Promise.all(parts.map(async (part) => (await parse(part)).places))
+  expect(places.flat()).toEqual(expect.arrayContaining([`${edge.url}/alice.test`, `${edge.url}${BASE}`]))
+  const host = new URL(edge.url).host
+  for (const path of [BASE, `${BASE}/sub/package?go-get=1`]) {
+    expect(await get(path, 'text/html')).toContain(
+      `<meta name="go-import" content="${host}${BASE} git ${edge.url}${BASE}">`,
+    )
+  }
+  expect(JSON.parse(await get(`${BASE}/commit/${head}`, 'application/json'))).toMatchObject({
+    commit: { oid: head, subject: 'Link to it' },
+  })
+  expect(await get(`${BASE}/blob/main/README.md`, 'text/markdown')).toContain('```')
+})
+
 test('a page is kept until something changes, and one of a commit forever', async () => {
   const get = (path: string, headers = {}) => fetch(edge.url + path, { headers: { accept: 'text/html', ...headers } })
   const again = async (path: string, etag: string) => (await get(path, { 'if-none-match': etag })).status

@@ -8,7 +8,11 @@ import { loadFile } from '../../../workers/web/load/file.ts'
 import { loadBranches, loadTags } from '../../../workers/web/load/refs.ts'
 import { loadRepository } from '../../../workers/web/load/repository.ts'
 import { loadTree } from '../../../workers/web/load/tree.ts'
+import type { Form } from '../../../workers/web/negotiate.ts'
 import type { Load, PageCall } from '../../../workers/web/page.ts'
+import { repositoryText } from '../../../workers/web/text/files.ts'
+import { commitText } from '../../../workers/web/text/history.ts'
+import { jsonOf } from '../../../workers/web/text/json.ts'
 import { ScratchRepository } from '../../git/git.ts'
 import { GitRepositoryView } from '../../storage/git-repository-view.ts'
 
@@ -34,6 +38,7 @@ function commit(time: number, parents: string[], files: Record<string, string>):
   return repository.text(['commit-tree', tree, ...args, '-m', `at ${time}\n\nbody`], '', date)
 }
 
+const SITE = { origin: 'https://edge.test', path: '/', query: '' }
 const ids: string[] = []
 beforeAll(() => {
   ids.push(commit(1_000, [], { 'a.txt': 'a\n', 'd/b.txt': 'b\n', 'README.md': '# App\n' }))
@@ -56,7 +61,12 @@ afterAll(async () => {
   repository[Symbol.dispose]()
 })
 
-async function load<T>(loader: Load<T>, rest = '', query = ''): Promise<{ data: T; key: string; immutable: boolean }> {
+async function load<T>(
+  loader: Load<T>,
+  rest = '',
+  query = '',
+  form: Form = 'html',
+): Promise<{ data: T; key: string; immutable: boolean }> {
   const deps: Pick<WebDeps, 'open'> = {
     open: async () => ({ account: { did: 'did:plc:alice', handle: 'alice.test' }, rkey: '3l', record, view }),
   }
@@ -65,6 +75,7 @@ async function load<T>(loader: Load<T>, rest = '', query = ''): Promise<{ data: 
     request: new Request(url),
     url,
     deps: deps as WebDeps,
+    form,
     actor: 'alice.test',
     repository: 'app',
     rest: encoder.encode(rest),
@@ -74,6 +85,30 @@ async function load<T>(loader: Load<T>, rest = '', query = ''): Promise<{ data: 
 }
 
 describe('what pages show', () => {
+  it('as text, of a commit: its patch, in a block that nothing in it ends', async () => {
+    const { data } = await load(loadCommit, ids[1], '', 'markdown')
+    const text = commitText(data as CommitData, SITE)
+    expect(text).toContain('# at 2000\n')
+    expect(text).toContain('```diff\n@@ -1 +1,2 @@\n b\n+b\n```\n')
+    expect(JSON.parse(jsonOf(data))).toMatchObject({
+      commit: { oid: ids[1], subject: 'at 2000' },
+      diff: {
+        files: [
+          { path: 'c.txt', oldPath: 'a.txt', status: 'renamed' },
+          { path: 'd/b.txt', body: { kind: 'patch', text: '@@ -1 +1,2 @@\n b\n+b\n' } },
+        ],
+      },
+    })
+  })
+
+  it('as text, of a repository: how to clone it, its files, its README', async () => {
+    const { data } = await load(loadRepository, '', '', 'markdown')
+    const text = repositoryText(data, SITE)
+    expect(text).toContain('Clone: git clone https://edge.test/alice.test/app\n')
+    expect(text).toContain('[d/](<https://edge.test/alice.test/app/tree/main/d>)')
+    expect(text).toContain('```markdown\n# App\n```')
+  })
+
   it('of a repository: its files with what last changed them, its README, no link that could do harm', async () => {
     const { data } = await load(loadRepository)
     expect(data.frame).toMatchObject({ base: '/alice.test/app', branches: 3, tags: 2 })

@@ -6,6 +6,7 @@ import { utf8Text } from '../../http/percent.ts'
 import { requireCommit, requireRevision } from '../../repository-access.ts'
 import type { OpenedRepository } from '../deps.ts'
 import { commitHref } from '../hrefs.ts'
+import type { Form } from '../negotiate.ts'
 import type { PageCall, PageSource } from '../page.ts'
 import { type CommitInfo, commitInfo } from './commit-info.ts'
 import { type DiffPage, loadDiff } from './diff.ts'
@@ -33,7 +34,7 @@ export async function loadCommit(call: PageCall): Promise<PageSource<CommitData 
   return {
     key: [opened.view.manifest.did, found.oid],
     immutable: revision.exact && found.oid === text,
-    read: () => readCommit(opened, found, view),
+    read: () => readCommit(opened, found, view, call.form),
   }
 }
 
@@ -41,6 +42,7 @@ async function readCommit(
   opened: OpenedRepository,
   { oid, commit }: NamedCommit,
   asked: DiffView,
+  form: Form,
 ): Promise<CommitData> {
   const { view } = opened
   const parent = await firstParentTree(opened, commit)
@@ -48,7 +50,7 @@ async function readCommit(
     frame: frameOf(opened),
     commit: commitInfo(oid, commit),
     view: asked,
-    diff: await loadDiff(view.objects, parent, commit.tree, asked.from),
+    diff: await loadDiff(view.objects, parent, commit.tree, asked.from, form),
   }
 }
 

@@ -34,6 +34,13 @@ export async function loadCommits(call: PageCall): Promise<PageSource<CommitsDat
   }
 }
 
+/** The newest of a branch, for its feed: `/<actor>/<repository>/commits.atom?rev=` */
+export async function loadNewCommits(call: PageCall): Promise<PageSource<CommitsData>> {
+  const { manifest } = (await openCalled(call)).view
+  const revision = call.url.searchParams.get('rev') || manifest.defaultBranch
+  return loadCommits({ ...call, url: new URL(call.url.pathname, call.url), rest: new TextEncoder().encode(revision) })
+}
+
 /** @param from null: from the revision on */
 async function readCommits(
   opened: OpenedRepository,

@@ -5,6 +5,7 @@ import { HttpError } from '../../http/http-error.ts'
 import { utf8Text } from '../../http/percent.ts'
 import { requireCommit, requireRevision } from '../../repository-access.ts'
 import type { OpenedRepository } from '../deps.ts'
+import type { Form } from '../negotiate.ts'
 import type { PageCall, PageSource } from '../page.ts'
 import { type DiffView, readDiffView } from './commit.ts'
 import { type CommitInfo, readCommitInfo } from './commit-info.ts'
@@ -41,7 +42,7 @@ export async function loadCompare(call: PageCall): Promise<PageSource<CompareDat
   return {
     key: [...frameKey(opened), from!.oid, to!.oid],
     immutable: false,
-    read: () => readComparison(opened, { base, head, from: from!, to: to!, shown }),
+    read: () => readComparison(opened, { base, head, from: from!, to: to!, shown, form: call.form }),
   }
 }
 
@@ -67,11 +68,12 @@ interface Comparison {
   readonly from: NamedCommit
   readonly to: NamedCommit
   readonly shown: DiffView
+  readonly form: Form
 }
 
 async function readComparison(
   opened: OpenedRepository,
-  { base, head, from, to, shown }: Comparison,
+  { base, head, from, to, shown, form }: Comparison,
 ): Promise<CompareData> {
   const { view } = opened
   const graph = await view.graph()
@@ -95,6 +97,7 @@ async function readComparison(
       mergeBase === undefined ? null : graph.tree(mergeBase),
       to.commit.tree,
       shown.from,
+      form,
     ),
   }
 }

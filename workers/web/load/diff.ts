@@ -1,9 +1,11 @@
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { type DiffSide, diffTrees, type TreeChange } from '../../../git/diff/diff-trees.ts'
+import { CONTEXT_LINES, unifiedHunks } from '../../../git/diff/unified.ts'
 import { formatMode, isGitlink, isSymlink } from '../../../git/object/file-mode.ts'
 import type { ObjectSource } from '../../../git/object/object-source.ts'
 import { decodeText } from '../../../git/object/text.ts'
 import { DIFF_LIMITS, SideReader } from '../../files/diff-files.ts'
+import type { Form } from '../negotiate.ts'
 import { type DiffSection, diffSections } from '../render/diff-html.ts'
 import { languageOf } from '../render/highlight.ts'
 
@@ -29,9 +31,13 @@ export interface FileDiff extends ChangedFile {
   readonly modeChange: string | null
 }
 
-/** The lines of sections are safe HTML already: words are marked in what is compared. */
+/**
+ * The lines of sections are safe HTML already: words are marked in what is compared. For who wants no HTML there is a patch
+ * instead, as `git diff` writes it.
+ */
 export type DiffBody =
   | { readonly kind: 'sections'; readonly sections: readonly DiffSection[] }
+  | { readonly kind: 'patch'; readonly text: string }
   | { readonly kind: 'binary' | 'too-large' | 'same' }
 
 /** A page of what differs between two trees. */
@@ -58,16 +64,20 @@ const FILES_PER_PAGE = 50
 /** A file with more lines to show is named alone. */
 const LINES_PER_FILE = 1_000
 
-/** @param from place of the first file, from 0 */
+/**
+ * @param from place of the first file, from 0
+ * @param form that is asked for
+ */
 export async function loadDiff(
   objects: ObjectSource,
   oldTree: Oid | null,
   newTree: Oid,
   from: number,
+  form: Form = 'html',
 ): Promise<DiffPage> {
   const { changes, hasMore } = await listChanges(objects, oldTree, newTree)
   const all = hasMore ? changes.map(asChanged) : joinRenames(changes)
-  const files = await readDiffs(objects, all.slice(from, from + FILES_PER_PAGE))
+  const files = await readDiffs(objects, all.slice(from, from + FILES_PER_PAGE), form)
   const end = from + files.length
   const sum = (side: 'added' | 'deleted') => files.reduce((total, file) => total + file[side], 0)
   return {
@@ -112,35 +122,56 @@ function byContent(changes: readonly TreeChange[]): Map<Oid, TreeChange[]> {
   return Map.groupBy(changes, (change) => (change.old ?? change.new)!.oid)
 }
 
-async function readDiffs(objects: ObjectSource, files: readonly ChangedFile[]): Promise<FileDiff[]> {
+async function readDiffs(objects: ObjectSource, files: readonly ChangedFile[], form: Form): Promise<FileDiff[]> {
   const reader = new SideReader(objects, DIFF_LIMITS)
   const diffs: FileDiff[] = []
-  let lines = 0
+  let shown = 0
   for (const file of files) {
-    const body = await readBody(reader, file)
-    const rows = body.kind === 'sections' ? body.sections.flatMap((section) => section.rows) : []
-    const changed = rows.filter(({ isChanged }) => isChanged)
-    diffs.push({
-      ...file,
-      body,
-      added: changed.filter((row) => row.new !== null).length,
-      deleted: changed.filter((row) => row.old !== null).length,
-      modeChange: modeChange(file),
-    })
-    lines += rows.length
-    if (lines >= LINES_PER_PAGE || reader.isSpent) break
+    const { body, lines, added, deleted } = await readBody(reader, file, form)
+    diffs.push({ ...file, body, added, deleted, modeChange: modeChange(file) })
+    shown += lines
+    if (shown >= LINES_PER_PAGE || reader.isSpent) break
   }
   return diffs
 }
 
-async function readBody(reader: SideReader, { path, old, new: fresh }: ChangedFile): Promise<DiffBody> {
-  if (old?.oid === fresh?.oid) return { kind: 'same' }
+interface CountedBody {
+  readonly body: DiffBody
+  /** That are shown. */
+  readonly lines: number
+  readonly added: number
+  readonly deleted: number
+}
+
+async function readBody(reader: SideReader, { path, old, new: fresh }: ChangedFile, form: Form): Promise<CountedBody> {
+  if (old?.oid === fresh?.oid) return uncounted('same')
   const [before, after] = [await reader.read(old), await reader.read(fresh)]
-  if (before === 'too-large' || after === 'too-large') return { kind: 'too-large' }
-  if (before === 'binary' || after === 'binary') return { kind: 'binary' }
+  if (before === 'too-large' || after === 'too-large') return uncounted('too-large')
+  if (before === 'binary' || after === 'binary') return uncounted('binary')
+  if (form !== 'html') return countPatch(decodeText(unifiedHunks(before, after, CONTEXT_LINES)))
   const sections = diffSections(before, after, languageOf(decodeText(path)))
-  const size = sections.reduce((sum, { rows }) => sum + rows.length, 0)
-  return size > LINES_PER_FILE ? { kind: 'too-large' } : { kind: 'sections', sections }
+  const rows = sections.flatMap((section) => section.rows)
+  const changed = rows.filter(({ isChanged }) => isChanged)
+  return fitting({
+    body: { kind: 'sections', sections },
+    lines: rows.length,
+    added: changed.filter((row) => row.new !== null).length,
+    deleted: changed.filter((row) => row.old !== null).length,
+  })
+}
+
+function countPatch(text: string): CountedBody {
+  const lines = text.split('\n')
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length
+  return fitting({ body: { kind: 'patch', text }, lines: lines.length, added: count('+'), deleted: count('-') })
+}
+
+function fitting(counted: CountedBody): CountedBody {
+  return counted.lines > LINES_PER_FILE ? { ...counted, body: { kind: 'too-large' }, lines: 0 } : counted
+}
+
+function uncounted(kind: 'binary' | 'too-large' | 'same'): CountedBody {
+  return { body: { kind }, lines: 0, added: 0, deleted: 0 }
 }
 
 function modeChange({ old, new: fresh }: ChangedFile): string | null {

@@ -1,3 +1,4 @@
+import { accountFeedHref } from '../feeds/feeds.ts'
 import { countOf } from '../format.ts'
 import { accountHref, withQuery } from '../hrefs.ts'
 import type { AccountData } from '../load/account.ts'
@@ -11,7 +12,13 @@ export function AccountPage({ actor, did, repositories, total, next, pushes }: A
   const here = accountHref(actor)
   const count = total ?? repositories.length
   return (
-    <Layout site={site} title={actor} description={`Repositories of ${actor}`} canonical={here}>
+    <Layout
+      site={site}
+      title={actor}
+      description={`Repositories of ${actor}`}
+      canonical={here}
+      feed={accountFeedHref(actor)}
+    >
       <header class="account-head">
         <h1>
           <Name>{actor}</Name>

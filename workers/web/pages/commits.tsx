@@ -1,4 +1,5 @@
 import { decodeText } from '../../../git/object/text.ts'
+import { commitsFeedHref } from '../feeds/feeds.ts'
 import { revisionHref, withQuery } from '../hrefs.ts'
 import type { CommitsData } from '../load/commits.ts'
 import { Breadcrumbs } from '../parts/breadcrumbs.tsx'
@@ -20,6 +21,7 @@ export function CommitsPage({ frame, place, choices, commits, next, isFirst }: C
       title={`Commits ${hasPath ? `to ${decodeText(place.path)} ` : ''}on ${name} · ${frame.actor}/${frame.name}`}
       canonical={here}
       isPassing={!isFirst}
+      feed={commitsFeedHref(frame.base, name)}
     >
       <RepositoryHead frame={frame} tab="commits" revision={name} />
       {hasPath ? (

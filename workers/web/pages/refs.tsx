@@ -1,3 +1,4 @@
+import { tagsFeedHref } from '../feeds/feeds.ts'
 import { countOf } from '../format.ts'
 import { commitHref, encodePath, revisionHref, withQuery } from '../hrefs.ts'
 import { Html } from '../jsx/html.ts'
@@ -17,7 +18,13 @@ export function RefsPage({ frame, kind, refs, total, page, pages }: RefsData, si
   const [one, many, title] = WORDS[kind]
   const here = `${frame.base}/${kind}`
   return (
-    <Layout site={site} title={`${title} · ${frame.actor}/${frame.name}`} canonical={here} isPassing={page > 1}>
+    <Layout
+      site={site}
+      title={`${title} · ${frame.actor}/${frame.name}`}
+      canonical={here}
+      isPassing={page > 1}
+      {...(kind === 'tags' ? { feed: tagsFeedHref(frame.base) } : {})}
+    >
       <RepositoryHead frame={frame} tab={kind} />
       <h1>{countOf(total, one, many)}</h1>
       <ul class="refs">

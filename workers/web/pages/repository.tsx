@@ -1,3 +1,4 @@
+import { commitsFeedHref } from '../feeds/feeds.ts'
 import { countOf, formatSize } from '../format.ts'
 import type { RepositoryData } from '../load/repository.ts'
 import { CloneBox } from '../parts/clone-box.tsx'
@@ -16,6 +17,8 @@ export function RepositoryPage({ frame, about, tree }: RepositoryData, site: Sit
       title={`${frame.actor}/${frame.name}`}
       description={frame.description ?? `The repository ${frame.name} of ${frame.actor}`}
       canonical={frame.base}
+      feed={commitsFeedHref(frame.base, frame.defaultBranch)}
+      goImport={`${https.replace(/^https?:\/\//, '')} git ${https}`}
     >
       <RepositoryHead frame={frame} tab="code" isTitle />
       <div class="with-side">

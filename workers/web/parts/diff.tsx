@@ -125,13 +125,14 @@ function File({ frame, file, id, revision, isSplit }: FileProps) {
   )
 }
 
-const WORDS: Readonly<Record<Exclude<DiffBody['kind'], 'sections'>, string>> = {
+const WORDS: Readonly<Record<Exclude<DiffBody['kind'], 'sections' | 'patch'>, string>> = {
   binary: 'A binary file: its content is not compared.',
   'too-large': 'Too much differs to be shown here.',
   same: 'The content is the same.',
 }
 
 function Body({ body, file, path, isSplit }: { body: DiffBody; file: ChangedFile; path: string; isSplit: boolean }) {
+  if (body.kind === 'patch') return <pre>{body.text}</pre>
   if (body.kind !== 'sections') return <p class="note">{WORDS[body.kind]}</p>
   if (body.sections.length === 0) {
     return <p class="note">{file.old === null ? 'An empty file.' : 'The content is the same.'}</p>

@@ -13,11 +13,15 @@ export interface LayoutProps {
   readonly canonical?: string
   /** Whether lists and engines are to leave it out. */
   readonly isPassing?: boolean
+  /** Path of the Atom feed of what is shown. */
+  readonly feed?: string
+  /** Where the page's repository is, for `go get`. */
+  readonly goImport?: string
   readonly children?: Child
 }
 
 /** A whole page. */
-export function Layout({ site, title, description, canonical, isPassing, children }: LayoutProps) {
+export function Layout({ site, title, description, canonical, isPassing, feed, goImport, children }: LayoutProps) {
   return (
     <>
       {new Html('<!doctype html>')}
@@ -33,6 +37,8 @@ export function Layout({ site, title, description, canonical, isPassing, childre
           ) : (
             <link rel="canonical" href={site.origin + (canonical ?? site.path)} />
           )}
+          {feed && <link rel="alternate" type="application/atom+xml" href={feed} />}
+          {goImport && <meta name="go-import" content={goImport} />}
           <link rel="icon" href={assetHref('icon.svg')} type="image/svg+xml" />
           <link rel="stylesheet" href={assetHref('style.css')} />
           <script src={assetHref('theme.js')}></script>
@@ -50,7 +56,12 @@ export function Layout({ site, title, description, canonical, isPassing, childre
               mirror of one.
             </p>
             <p>
-              For programs: <a href="/llms.txt">llms.txt</a>
+              {feed && (
+                <>
+                  <a href={feed}>Atom feed</a>,{' '}
+                </>
+              )}
+              for programs: <a href="/llms.txt">llms.txt</a>
             </p>
           </footer>
         </body>

@@ -3,7 +3,8 @@ import { LruCache } from '../../git/bytes/lru-cache.ts'
 import { conditional } from '../http/conditional.ts'
 import { saysNoStore } from '../http/no-store.ts'
 import { ASSETS_HASH } from './assets/assets.ts'
-import { Html } from './jsx/html.ts'
+import { formOf, mediaTypeOf } from './negotiate.ts'
+import type { PageSource } from './page.ts'
 
 /**
  * A page loads what this edge serves as its own, and nothing else: no script or style stands in it, and whatever a
@@ -20,8 +21,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Type': 'text/html; charset=utf-8',
+const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Referrer-Policy': 'same-origin',
@@ -43,24 +43,44 @@ export function pageTag(key: readonly unknown[]): string {
 const KEPT = 8 * 1024 * 1024
 const drawnPages = new LruCache<string, string>(KEPT, (page) => 2 * page.length)
 
+/** How a page is drawn: its text in the form that was asked for, or the answer that leads elsewhere. */
+export type Draw = () => Promise<string | Response>
+
+/** What a page depends on, and whether it stays as it is. */
+type Known = Pick<PageSource<unknown>, 'key' | 'immutable'>
+
 /** Answers with a page, or 304 where the client has it; it is neither read nor drawn then. */
-export function answerPage(
-  request: Request,
-  { key, immutable }: { readonly key: readonly unknown[]; readonly immutable: boolean },
-  draw: () => Promise<Html | Response>,
-): Promise<Response> {
+export function answerPage(request: Request, { key, immutable }: Known, draw: Draw): Promise<Response> {
+  const form = formOf(request)
+  return answerText(request, { key: [form, ...key], immutable }, mediaTypeOf(form, request), draw)
+}
+
+/** The same of what has but one form. */
+export function answerText(request: Request, { key, immutable }: Known, type: string, draw: Draw): Promise<Response> {
   const etag = pageTag(key)
   return conditional(request, { etag, immutable }, async () => {
     const name = `${etag} ${request.url}`
     const known = saysNoStore(request) ? undefined : drawnPages.get(name)
-    if (known !== undefined) return htmlResponse(200, new Html(known))
+    if (known !== undefined) return textResponse(known, type)
     const drawn = await draw()
     if (drawn instanceof Response) return drawn
-    drawnPages.set(name, drawn.text)
-    return htmlResponse(200, drawn)
+    drawnPages.set(name, drawn)
+    return textResponse(drawn, type)
   })
 }
 
-export function htmlResponse(status: number, page: Html, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(page.text, { status, headers: { ...headers, ...PAGE_HEADERS } })
+/** @param error in the form that the request asks for */
+export function errorResponse(
+  request: Request,
+  status: number,
+  error: string,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const answer = textResponse(error, mediaTypeOf(formOf(request), request))
+  return new Response(answer.body, { status, headers: { ...headers, ...Object.fromEntries(answer.headers) } })
+}
+
+/** @param type its media type */
+export function textResponse(text: string, type: string): Response {
+  return new Response(text, { headers: { ...HEADERS, 'Content-Type': type } })
 }
