@@ -2,10 +2,12 @@ import type { IndexReader } from '../../storage/index/index-reader.ts'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import type { RepositoryReference } from '../repository-access.ts'
 import type { KnownRepository } from '../xrpc/deps.ts'
+import type { LastCommitsKeeper } from './kept-last-commits.ts'
 
 /** A repository, and what its record says of it. */
 export interface OpenedRepository extends KnownRepository {
   readonly view: RepositoryView
+  readonly lastCommits: LastCommitsKeeper
 }
 
 /** What the pages are given. Each throws an {@link HttpError}. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpError } from '../../../workers/http/http-error.ts'
 import type { OpenedRepository, WebDeps } from '../../../workers/web/deps.ts'
+import type { LastCommitsKeeper } from '../../../workers/web/kept-last-commits.ts'
 import { type CommitData, loadCommit } from '../../../workers/web/load/commit.ts'
 import { loadCommits } from '../../../workers/web/load/commits.ts'
 import { loadCompare } from '../../../workers/web/load/compare.ts'
@@ -38,6 +39,7 @@ function commit(time: number, parents: string[], files: Record<string, string>):
   return repository.text(['commit-tree', tree, ...args, '-m', `at ${time}\n\nbody`], '', date)
 }
 
+const lastCommits: LastCommitsKeeper = { find: async () => null, keep: () => undefined }
 const SITE = { origin: 'https://edge.test', path: '/', query: '' }
 const ids: string[] = []
 beforeAll(() => {
@@ -68,7 +70,13 @@ async function load<T>(
   form: Form = 'html',
 ): Promise<{ data: T; key: string; immutable: boolean }> {
   const deps: Pick<WebDeps, 'open'> = {
-    open: async () => ({ account: { did: 'did:plc:alice', handle: 'alice.test' }, rkey: '3l', record, view }),
+    open: async () => ({
+      account: { did: 'did:plc:alice', handle: 'alice.test' },
+      rkey: '3l',
+      record,
+      view,
+      lastCommits,
+    }),
   }
   const url = new URL(`https://edge.test/alice.test/app${query}`)
   const call: PageCall = {
