@@ -3,6 +3,7 @@ import type { RepositoryView } from '../../storage/repository-view.ts'
 import type { RepositoryReference } from '../repository-access.ts'
 import type { KnownRepository } from '../xrpc/deps.ts'
 import type { LastCommitsKeeper } from './kept-last-commits.ts'
+import type { PageKeeper } from './page-response.ts'
 
 /** A repository, and what its record says of it. */
 export interface OpenedRepository extends KnownRepository {
@@ -12,6 +13,7 @@ export interface OpenedRepository extends KnownRepository {
 
 /** What the pages are given. Each throws an {@link HttpError}. */
 export interface WebDeps {
+  readonly keeper: PageKeeper
   /** @throws {@link HttpError} 404; 503 where its mirror is not ready for a while */
   open(reference: RepositoryReference): Promise<OpenedRepository>
   /** Who an actor is, and the repositories of the account. @throws {@link HttpError} 404 */

@@ -19,6 +19,7 @@ export function wireWeb(context: RequestContext): WebDeps {
     open: (reference) => open(context, reference),
     account: (actor) => account(context, actor),
     index: new IndexReader(context.db),
+    keeper: { cache: caches.default, waitUntil: (work) => context.waitUntil(work) },
   }
 }
 
