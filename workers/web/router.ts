@@ -33,6 +33,7 @@ import { RefsPage } from './pages/refs.tsx'
 import { RepositoryPage } from './pages/repository.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { TreePage } from './pages/tree.tsx'
+import { find } from './palette/find.ts'
 import type { Site } from './site.ts'
 import { accountText, homeText, searchText } from './text/accounts.ts'
 import { errorText } from './text/error.ts'
@@ -59,6 +60,8 @@ webRouter
   .all('/robots.txt', ({ url }) => textResponse(robotsText(new URL(url).origin), 'text/plain; charset=utf-8'))
   .all('/sitemap.xml', ({ url }) => textResponse(sitemapIndex(new URL(url).origin), XML))
   .all('/-/sitemap/:part', sitemap)
+  .all('/-/find', findAnswer)
+  .all('/-/find/:actor/:repository', findAnswer)
   .all('/-/feed/:actor', feed(loadAccount, accountFeed))
   .all('/-/assets/:hash/:name', asset)
   .all('/:actor', page(loadAccount, AccountPage, accountText))
@@ -118,6 +121,10 @@ function feed<T extends object>(load: Load<T>, draw: (data: T, site: Site) => st
 
 const ATOM = 'application/atom+xml; charset=utf-8'
 const XML = 'application/xml; charset=utf-8'
+
+async function findAnswer(request: IRequestStrict, deps: WebDeps): Promise<Response> {
+  return textResponse(jsonOf({ found: await find(readCall(request, deps)) }), 'application/json')
+}
 
 async function sitemap({ params: { part }, url }: IRequestStrict, { index }: WebDeps): Promise<Response> {
   const prefix = SITEMAP_PARTS[Number(part)]
