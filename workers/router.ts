@@ -15,7 +15,7 @@ import { xrpcRouter } from './xrpc/router.ts'
 /** Every URL that the edge serves. */
 export const router = Router<IRequestStrict, [context: RequestContext], Response>()
 
-const pages = (request: IRequestStrict, context: RequestContext) => webRouter.fetch(request, wireWeb(context))
+const pages = (request: IRequestStrict, context: RequestContext) => webRouter.fetch(request, wireWeb(context, request))
 
 router
   .all('/xrpc/dev.skein.operator.:method', operatorRouter.fetch)

@@ -5,6 +5,8 @@ import type { KnownRepository } from '../xrpc/deps.ts'
 import type { FactsKeeper } from './facts/kept-facts.ts'
 import type { LastCommitsKeeper } from './kept-last-commits.ts'
 import type { PageKeeper } from './page-response.ts'
+import type { Picture } from './profile/profiles.ts'
+import type { AccountProfile } from './profile/read-profile.ts'
 
 /** A repository, and what its record says of it. */
 export interface OpenedRepository extends KnownRepository {
@@ -30,4 +32,8 @@ export interface ListedAccount {
   readonly handle: string | null
   /** Oldest first. Asked for only where the index does not know the account. */
   repositories(): Promise<readonly KnownRepository[]>
+  /** Who it says to be. */
+  profile(): Promise<AccountProfile>
+  /** The picture of its profile; null: it has no such. @throws {@link HttpError} 403 where the account is blocked */
+  avatar(cid: string): Promise<Picture | null>
 }

@@ -18,6 +18,11 @@ export function accountHref(actor: string): string {
   return `/${encodePath(actor)}`
 }
 
+/** @param cid of the picture */
+export function avatarHref(did: string, cid: string): string {
+  return `/-/avatar/${encodePath(did)}/${cid}`
+}
+
 export function repositoryHref(actor: string, name: string): string {
   return `/${encodePath(actor)}/${encodePath(name)}`
 }

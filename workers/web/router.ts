@@ -1,6 +1,7 @@
 import { type IRequestStrict, Router } from 'itty-router'
 import { httpErrorFrom } from '../http/error-from.ts'
 import { HttpError } from '../http/http-error.ts'
+import { percentDecodeText } from '../http/percent.ts'
 import { redirectMoved } from '../http/redirect-moved.ts'
 import { serveAsset } from './assets/assets.ts'
 import type { WebDeps } from './deps.ts'
@@ -63,6 +64,7 @@ webRouter
   .all('/-/sitemap/:part', sitemap)
   .all('/-/find', findAnswer)
   .all('/-/find/:actor/:repository', findAnswer)
+  .all('/-/avatar/:actor/:cid', avatar)
   .all('/-/feed/:actor', feed(loadAccount, accountFeed))
   .all('/-/assets/:hash/:name', asset)
   .all('/:actor', page(loadAccount, AccountPage, accountText))
@@ -126,6 +128,21 @@ const XML = 'application/xml; charset=utf-8'
 
 async function findAnswer(request: IRequestStrict, deps: WebDeps): Promise<Response> {
   return textResponse(jsonOf({ found: await find(readCall(request, deps)) }), 'application/json')
+}
+
+/** What the account has as a blob; its id says what it is, so it never changes. */
+async function avatar({ params: { actor, cid } }: IRequestStrict, deps: WebDeps): Promise<Response> {
+  const account = await deps.account(percentDecodeText(actor!))
+  const picture = await account.avatar(cid!)
+  if (picture === null) throw new HttpError(404, 'NotFound', 'this account has no such picture')
+  return new Response(picture.bytes, {
+    headers: {
+      'Content-Type': picture.type,
+      'Cache-Control': 'public, max-age=604800, immutable',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'X-Content-Type-Options': 'nosniff',
+    },
+  })
 }
 
 async function sitemap({ params: { part }, url }: IRequestStrict, { index }: WebDeps): Promise<Response> {

@@ -1,3 +1,4 @@
+import { createPdsClient } from '../../durable-objects/pds-clients.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import { IndexReader } from '../../storage/index/index-reader.ts'
 import type { Manifest } from '../../storage/manifest.ts'
@@ -8,6 +9,7 @@ import type { RequestContext } from '../request-context.ts'
 import type { ListedAccount, OpenedRepository, WebDeps } from './deps.ts'
 import { R2Facts } from './facts/kept-facts.ts'
 import { R2LastCommits } from './kept-last-commits.ts'
+import { CachedProfiles } from './profile/profiles.ts'
 
 /** So long a reader waits for packs that are being taken in; then the page says how far it is. Milliseconds. */
 const PATIENCE = 3_000
@@ -15,10 +17,10 @@ const PATIENCE = 3_000
 const RETRY_AFTER = 4
 
 /** How the pages get at accounts and repositories. */
-export function wireWeb(context: RequestContext): WebDeps {
+export function wireWeb(context: RequestContext, request: Pick<Request, 'url'>): WebDeps {
   return {
     open: (reference) => open(context, reference),
-    account: (actor) => account(context, actor),
+    account: (actor) => account(context, actor, new URL(request.url).origin),
     index: new IndexReader(context.db),
     keeper: { cache: caches.default, waitUntil: (work) => context.waitUntil(work) },
   }
@@ -61,12 +63,23 @@ async function inTime(complete: Promise<Manifest>): Promise<Manifest | null> {
   }
 }
 
-async function account(context: RequestContext, actor: string): Promise<ListedAccount> {
+async function account(context: RequestContext, actor: string, origin: string): Promise<ListedAccount> {
   const identity = await context.resolveActor(actor)
   const { did, handle } = identity
+  const profiles = new CachedProfiles({
+    cache: caches.default,
+    origin,
+    client: (pds) => createPdsClient(context.environment, pds),
+    waitUntil: (work) => context.waitUntil(work),
+  })
   return {
     did,
     handle,
+    profile: () => profiles.of(identity),
+    avatar: async (cid) => {
+      await context.requireAccountServed(identity)
+      return profiles.avatar(identity, cid)
+    },
     repositories: async () =>
       (await context.listRepositories(identity)).map(({ rkey, record }) => ({
         account: { did, handle },

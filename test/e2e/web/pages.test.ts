@@ -25,6 +25,20 @@ await symlink('README.md', join(demo.directory, 'link'))
 const head = await demo.commit('Link to it')
 await demo.git('push', '--quiet', world.as(alice, 'demo'), '--all')
 await demo.git('push', '--quiet', world.as(alice, 'demo'), '--tags')
+const avatar = await fetch(`${world.atmosphere.pdsUrl}/xrpc/com.atproto.repo.uploadBlob`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${alice.accessJwt}`, 'content-type': 'image/png' },
+  body: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/eL9GtQAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+})
+const { blob } = (await avatar.json()) as { blob: { ref: { $link: string } } }
+await world.createRecord(alice, 'app.bsky.actor.profile', 'self', {
+  displayName: '<b>Alice</b>',
+  description: 'Spins.\n"><img src=x onerror=alert(1)> https://alice.example/',
+  avatar: blob,
+})
 await settled(edge)
 
 /** Every kind of page there is. */
@@ -101,7 +115,10 @@ test.each([390, 1600])('nothing is wider than a screen of %i', async (width) => 
       return document.documentElement.scrollWidth - innerWidth
     })
     expect([name, Math.max(excess, 0)]).toEqual([name, 0])
-    await screenshot(visited.page, `${name}-${width}-light`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await visited.page.emulateMedia({ colorScheme })
+      await screenshot(visited.page, `${name}-${width}-${colorScheme}`)
+    }
   }
 })
 
@@ -217,6 +234,20 @@ test('curl gets text, a browser pages; what is not there is said in both', async
 })
 
 type Xml = { readonly root: string } & Readonly<Record<'titles' | 'ids' | 'places' | 'updated', string[]>>
+
+test('an account is who its profile says, with a picture from this edge and no other', async () => {
+  await using visited = await visit(browser, edge.url, {})
+  await visited.page.goto('/alice.test')
+  expect(await visited.page.getByRole('heading', { level: 1 }).textContent()).toBe('<b>Alice</b>')
+  expect(await visited.page.locator('.bio').textContent()).toBe(
+    'Spins.\n"><img src=x onerror=alert(1)> https://alice.example/',
+  )
+  const picture = visited.page.locator('img.avatar')
+  expect(await picture.getAttribute('src')).toBe(`/-/avatar/${alice.did}/${blob.ref.$link}`)
+  expect(await picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(1)
+  expect(visited.faults).toEqual([])
+  expect((await fetch(`${edge.url}/-/avatar/${alice.did}/${'b'.padEnd(59, 'a')}`)).status).toBe(404)
+})
 
 test('programs find feeds, a sitemap, and where a Go package is', async () => {
   const get = async (path: string, accept = '*/*') => (await fetch(edge.url + path, { headers: { accept } })).text()

@@ -1,14 +1,16 @@
 import { accountFeedHref } from '../feeds/feeds.ts'
 import { countOf } from '../format.ts'
-import { accountHref, withQuery } from '../hrefs.ts'
+import { accountHref, avatarHref, withQuery } from '../hrefs.ts'
+import { Html } from '../jsx/html.ts'
 import type { AccountData } from '../load/account.ts'
 import { Layout } from '../parts/layout.tsx'
 import { PushList, RepositoryList } from '../parts/lists.tsx'
 import { Name } from '../parts/name.tsx'
 import { Pager } from '../parts/pager.tsx'
+import { messageHtml } from '../render/text.ts'
 import type { Site } from '../site.ts'
 
-export function AccountPage({ actor, did, repositories, total, next, pushes }: AccountData, site: Site) {
+export function AccountPage({ actor, did, profile, repositories, total, next, pushes }: AccountData, site: Site) {
   const here = accountHref(actor)
   const count = total ?? repositories.length
   return (
@@ -20,10 +22,21 @@ export function AccountPage({ actor, did, repositories, total, next, pushes }: A
       feed={accountFeedHref(actor)}
     >
       <header class="account-head">
-        <h1>
-          <Name>{actor}</Name>
-        </h1>
-        <p class="by did">{did}</p>
+        {profile.avatar !== null && (
+          <img class="avatar" src={avatarHref(did, profile.avatar)} alt="" width={80} height={80} />
+        )}
+        <div>
+          <h1>
+            <Name>{profile.displayName || actor}</Name>
+          </h1>
+          {profile.displayName !== '' && (
+            <p>
+              <Name>{actor}</Name>
+            </p>
+          )}
+          <p class="by did">{did}</p>
+          {profile.description !== '' && <p class="bio">{new Html(messageHtml(profile.description))}</p>}
+        </div>
       </header>
       <div class="with-side">
         <section class="main-column">

@@ -48,7 +48,7 @@ export function RepositoryPage({ frame, about, tree, facts, release }: Repositor
           <dl class="facts">
             {release !== null && (
               <div>
-                <dt>Newest release</dt>
+                <dt>Release</dt>
                 <dd>
                   <a href={`${frame.base}/releases`}>
                     <Name>{release.name}</Name>

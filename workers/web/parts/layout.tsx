@@ -59,10 +59,10 @@ export function Layout({ site, title, description, canonical, isPassing, feed, g
             <p>
               {feed && (
                 <>
-                  <a href={feed}>Atom feed</a>,{' '}
+                  <a href={feed}>Atom feed</a>.{' '}
                 </>
               )}
-              for programs: <a href="/llms.txt">llms.txt</a>
+              For programs: <a href="/llms.txt">llms.txt</a>
             </p>
           </footer>
         </body>

@@ -6,7 +6,7 @@ import type { HomeData } from '../load/home.ts'
 import type { ListedPush, ListedRepository } from '../load/listed.ts'
 import type { SearchData } from '../load/search.ts'
 import type { Site } from '../site.ts'
-import { document, inline, link, list } from './markdown.ts'
+import { block, document, inline, link, list } from './markdown.ts'
 
 export function homeText({ pushes, newest }: HomeData, site: Site): string {
   const { origin } = site
@@ -46,11 +46,16 @@ export function searchText({ query, topic, repositories, accounts, next }: Searc
   )
 }
 
-export function accountText({ actor, did, repositories, next, pushes }: AccountData, { origin }: Site): string {
+export function accountText(
+  { actor, did, profile, repositories, next, pushes }: AccountData,
+  { origin }: Site,
+): string {
   const here = origin + accountHref(actor)
   return document(
     `# ${inline(actor)}`,
     did === actor ? null : `DID: ${did}`,
+    profile.displayName === '' ? null : `Name: ${inline(profile.displayName)}`,
+    profile.description === '' ? null : block(profile.description),
     repositories.length === 0
       ? `${inline(actor)} has no repositories here yet. A push to a name that is not taken creates one: \`git push ${here}/<repository> main\``
       : '## Repositories',
