@@ -12,6 +12,7 @@ export function robotsText(origin: string): string {
     '/*/compare',
     '/*/archive/',
     '/*/raw/',
+    '/*/find/',
     '/*?*view=',
     '/*?*after=',
     '/*?*from=',
