@@ -50,9 +50,12 @@ export type Draw = () => Promise<string | Response>
 type Known = Pick<PageSource<unknown>, 'key' | 'immutable'>
 
 /** Answers with a page, or 304 where the client has it; it is neither read nor drawn then. */
-export function answerPage(request: Request, { key, immutable }: Known, draw: Draw): Promise<Response> {
+export async function answerPage(request: Request, { key, immutable }: Known, draw: Draw): Promise<Response> {
   const form = formOf(request)
-  return answerText(request, { key: [form, ...key], immutable }, mediaTypeOf(form, request), draw)
+  const answer = await answerText(request, { key: [form, ...key], immutable }, mediaTypeOf(form, request), draw)
+  // Of a 304, too: a cache is to know for whom it may go on using what it has.
+  answer.headers.set('Vary', 'Accept')
+  return answer
 }
 
 /** The same of what has but one form. */
