@@ -163,18 +163,6 @@ describe('what pages show', () => {
     })
   })
 
-  it('of names of which there are more than anybody looks through: the first', async () => {
-    const leaf = repository.store('blob', '')
-    // Ten directories in each of ten, five times over: a hundred thousand files of six objects.
-    let tree = repository.git(['mktree'], `100644 blob ${leaf}\tfile\n`).toString().trim()
-    for (let depth = 0; depth < 5; depth++) {
-      const lines = Array.from({ length: 10 }, (_, i) => `040000 tree ${tree}\t${i}\n`)
-      tree = repository.git(['mktree'], lines.join('')).toString().trim()
-    }
-    const { data } = await load(loadFind, tree)
-    expect([data.isCut, data.paths.length > 15_000, data.paths[0]]).toEqual([true, true, '0/0/0/0/0/file'])
-  })
-
   it('of a commit: renamed files, and the counts of lines', async () => {
     const { data, immutable } = await load(loadCommit, ids[1])
     if ('movedTo' in data) throw new Error('moved')
