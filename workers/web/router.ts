@@ -13,7 +13,6 @@ import { loadCommit } from './load/commit.ts'
 import { loadCommits, loadNewCommits } from './load/commits.ts'
 import { loadCompare } from './load/compare.ts'
 import { loadFile } from './load/file.ts'
-import { loadFind } from './load/find.ts'
 import { loadHome } from './load/home.ts'
 import { loadBranches, loadTags } from './load/refs.ts'
 import { loadRepository } from './load/repository.ts'
@@ -71,7 +70,6 @@ webRouter
   .all('/:actor/:repository/commits/:rest+', page(loadCommits, CommitsPage, commitsText))
   .all('/:actor/:repository/commits.atom', feed(loadNewCommits, commitsFeed))
   .all('/:actor/:repository/tags.atom', feed(loadTags, tagsFeed))
-  .all('/:actor/:repository/find/:rest+', names)
   .all('/:actor/:repository/commit/:rest+', page(loadCommit, CommitPage, commitText))
   .all('/:actor/:repository/compare', page(loadCompare, ComparePage, compareText))
   .all('/:actor/:repository/compare/:rest+', page(loadCompare, ComparePage, compareText))
@@ -114,13 +112,6 @@ function feed<T extends object>(load: Load<T>, draw: (data: T, site: Site) => st
 
 const ATOM = 'application/atom+xml; charset=utf-8'
 const XML = 'application/xml; charset=utf-8'
-
-/** What the search palette looks through: for programs alone, whatever is asked for. */
-async function names(request: IRequestStrict, deps: WebDeps): Promise<Response> {
-  const { key, read } = await loadFind(readCall(request, deps))
-  const source = { key: ['find', ...key], immutable: false }
-  return answerText(request as unknown as Request, source, 'application/json', async () => jsonOf(await read()))
-}
 
 async function sitemap({ params: { part }, url }: IRequestStrict, { index }: WebDeps): Promise<Response> {
   const prefix = SITEMAP_PARTS[Number(part)]

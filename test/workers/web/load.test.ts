@@ -5,7 +5,6 @@ import { type CommitData, loadCommit } from '../../../workers/web/load/commit.ts
 import { loadCommits } from '../../../workers/web/load/commits.ts'
 import { loadCompare } from '../../../workers/web/load/compare.ts'
 import { loadFile } from '../../../workers/web/load/file.ts'
-import { loadFind } from '../../../workers/web/load/find.ts'
 import { loadBranches, loadTags } from '../../../workers/web/load/refs.ts'
 import { loadRepository } from '../../../workers/web/load/repository.ts'
 import { loadTree } from '../../../workers/web/load/tree.ts'
@@ -146,21 +145,6 @@ describe('what pages show', () => {
       ['v2', 'Second', 'Its notes'],
       ['v1', undefined, undefined],
     ])
-  })
-
-  it('of all names of a revision: what the search palette looks through', async () => {
-    const { data } = await load(loadFind, 'main')
-    expect(data).toEqual({
-      revision: 'main',
-      paths: ['README.md', 'c.txt', 'd/b.txt'],
-      isCut: false,
-      branches: [
-        { name: 'main', revision: 'main' },
-        { name: 'side/x', revision: 'side/x' },
-        { name: 'v1', revision: 'refs/heads/v1' },
-      ],
-      hasMoreBranches: false,
-    })
   })
 
   it('of a commit: renamed files, and the counts of lines', async () => {

@@ -12,7 +12,6 @@ export function robotsText(origin: string): string {
     '/*/compare',
     '/*/archive/',
     '/*/raw/',
-    '/*/find/',
     '/*?*view=',
     '/*?*after=',
     '/*?*from=',
