@@ -1,4 +1,4 @@
-import type { Oid } from '../bytes/oid.ts'
+import { OID_BYTES, type Oid } from '../bytes/oid.ts'
 import type { CommitGraph } from '../graph/commit-graph.ts'
 import { canonicalMode, isDirectory } from '../object/file-mode.ts'
 import type { ObjectSource } from '../object/object-source.ts'
@@ -24,6 +24,16 @@ export interface LastCommits {
   readonly commits: ReadonlyMap<string, number>
   /** False: the walk came to its limits, and the entries that are not there were last changed before. */
   readonly isComplete: boolean
+  /** Commits that were looked at. */
+  readonly examined: number
+}
+
+/** The answer for one commit, found before: a walk that comes to it goes no further. */
+export interface KnownLastCommits {
+  /** Number of the graph. */
+  readonly at: number
+  /** Entries that are not there were last changed further back than was looked. */
+  readonly commits: ReadonlyMap<string, number>
 }
 
 /** A name as the key of a map: one character a byte. */
@@ -39,6 +49,7 @@ export function nameKey(name: Uint8Array): string {
  * such, and is the one for the rest.
  *
  * @param path of the directory; the empty one is the root
+ * @param known what was found for an older commit
  * @throws {@link MissingObjectError}, {@link MalformedObjectError}
  */
 export async function findLastCommits(
@@ -46,19 +57,33 @@ export async function findLastCommits(
   source: ObjectSource,
   from: number,
   path: Uint8Array,
-  limits: LastCommitLimits = LAST_COMMIT_LIMITS,
+  { known = null, limits = LAST_COMMIT_LIMITS }: { known?: KnownLastCommits | null; limits?: LastCommitLimits } = {},
 ): Promise<LastCommits> {
   const directories = new Directories(graph, source, path)
   const queue = new CommitQueue(graph, [from])
   const waiting = new Map<number, Set<string>>([[from, await directories.names(from)]])
   const commits = new Map<string, number>()
-  for (let examined = 0; queue.size > 0; examined++) {
-    if (examined === limits.examine || directories.bytes > limits.bytes) return { commits, isComplete: false }
+  let examined = 0
+  let isComplete = true
+  for (; queue.size > 0; examined++) {
+    if (examined === limits.examine || directories.bytes > limits.bytes) {
+      return { commits, isComplete: false, examined }
+    }
     const commit = queue.pop()
     const names = waiting.get(commit)!
     waiting.delete(commit)
+    if (commit === known?.at) {
+      // What is the last commit of an entry from there on does not depend on how one came there.
+      for (const name of names) {
+        const last = known.commits.get(name)
+        if (last === undefined) isComplete = false
+        else commits.set(name, last)
+      }
+      continue
+    }
     const parents = [...graph.parents(commit)]
     await directories.lookUp([commit, ...parents])
+    if (parents.length > 0) await directories.readAhead(parents[0]!)
     for (const parent of parents) {
       if (names.size === 0) break
       const changed = await directories.changed(commit, parent)
@@ -71,7 +96,7 @@ export async function findLastCommits(
     }
     for (const name of names) commits.set(name, commit)
   }
-  return { commits, isComplete: true }
+  return { commits, isComplete, examined }
 }
 
 const NO_DIRECTORY = new Uint8Array(0)
@@ -105,6 +130,14 @@ class Directories {
     if (this.#lookUp.hasAll(trees)) return
     const ahead = firstParents(this.#graph, commits.at(1)).map((commit) => this.#graph.tree(commit))
     await this.#lookUp.all([...trees, ...ahead])
+  }
+
+  /** Reads the directory of a commit, and with it those that are compared next: the store answers many requests at once. */
+  async readAhead(commit: number): Promise<void> {
+    const [found] = await this.#found([commit])
+    const tree = directoryOid(found!)
+    if (tree === null || this.#read.has(tree)) return
+    await Promise.all(firstParents(this.#graph, commit).map((older) => this.#entries(older)))
   }
 
   /** Names of entries that a parent does not have, or not the same; null: nothing differs. */
@@ -146,6 +179,34 @@ function directoryOid(found: string): Oid | null {
 }
 
 function changedNames(ours: Uint8Array, theirs: Uint8Array): Set<string> {
+  return changedInPlace(ours, theirs) ?? comparedNames(ours, theirs)
+}
+
+/** Names are followed by a NUL and an id. */
+const AFTER_NAME = 1 + OID_BYTES
+
+/** The same where nothing but ids differs, as between most commits and their parents; null: more differs. */
+function changedInPlace(ours: Uint8Array, theirs: Uint8Array): Set<string> | null {
+  if (ours.length !== theirs.length) return null
+  const changed = new Set<string>()
+  for (let start = 0; start < ours.length; ) {
+    let at = start
+    while (at < ours.length && ours[at] !== 0 && ours[at] === theirs[at]) at++
+    if (ours[at] !== 0 || theirs[at] !== 0) return null
+    const end = at + AFTER_NAME
+    for (let i = at + 1; i < end; i++) {
+      if (ours[i] === theirs[i]) continue
+      changed.add(nameKey(ours.subarray(ours.indexOf(SPACE, start) + 1, at)))
+      break
+    }
+    start = end
+  }
+  return changed
+}
+
+const SPACE = 0x20
+
+function comparedNames(ours: Uint8Array, theirs: Uint8Array): Set<string> {
   const changed = new Set<string>()
   const [here, there] = [new TreeReader(ours), new TreeReader(theirs)]
   let hasTheirs = there.next()

@@ -105,18 +105,20 @@ export function compareEntries(
   a: { readonly name: Uint8Array; readonly mode: number },
   b: { readonly name: Uint8Array; readonly mode: number },
 ): number {
-  const shared = Math.min(a.name.length, b.name.length)
+  // A reader makes the view anew each time.
+  const [ours, theirs] = [a.name, b.name]
+  const shared = Math.min(ours.length, theirs.length)
   for (let i = 0; i < shared; i++) {
-    const difference = a.name[i]! - b.name[i]!
+    const difference = ours[i]! - theirs[i]!
     if (difference !== 0) return difference
   }
-  return endOfName(a, shared) - endOfName(b, shared)
+  return endOfName(ours, a.mode, shared) - endOfName(theirs, b.mode, shared)
 }
 
 /** The byte at `at` of a name, and after its end what the order takes to stand there. */
-function endOfName(entry: { readonly name: Uint8Array; readonly mode: number }, at: number): number {
-  if (at < entry.name.length) return entry.name[at]!
-  return isDirectory(entry.mode) ? SLASH : 0
+function endOfName(name: Uint8Array, mode: number, at: number): number {
+  if (at < name.length) return name[at]!
+  return isDirectory(mode) ? SLASH : 0
 }
 
 /** The bytes of a tree with these entries, which may be given in any order. No two may have the same name. */

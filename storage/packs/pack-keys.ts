@@ -16,6 +16,11 @@ export function packKeys(did: string, rkey: string, id: string): PackKeys {
   return { pack: `${stem}.pack`, index: `${stem}.idx`, graph: `${stem}.graph` }
 }
 
+/** Where it lies in R2 which commits last changed the entries of a root directory. It is not of a pack, and is written over. */
+export function lastCommitsKey(did: string, rkey: string): string {
+  return `${repositoryPrefix(did, rkey)}last-commits.json`
+}
+
 /**
  * The id of a pack that the mirror makes of others: of another form than those of the account's packs.
  *

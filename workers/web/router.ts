@@ -19,8 +19,8 @@ import { loadRepository } from './load/repository.ts'
 import { loadSearch } from './load/search.ts'
 import { loadTree } from './load/tree.ts'
 import { formOf, isOfGo } from './negotiate.ts'
-import { type Load, readCall } from './page.ts'
-import { answerPage, answerText, errorResponse, textResponse } from './page-response.ts'
+import { type Load, type PageCall, readCall } from './page.ts'
+import { answerPage, answerText, errorResponse, type PageKeeper, textResponse } from './page-response.ts'
 import { AccountPage } from './pages/account.tsx'
 import { BlamePage } from './pages/blame.tsx'
 import { CommitPage } from './pages/commit.tsx'
@@ -33,6 +33,7 @@ import { RefsPage } from './pages/refs.tsx'
 import { RepositoryPage } from './pages/repository.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { TreePage } from './pages/tree.tsx'
+import { find } from './palette/find.ts'
 import type { Site } from './site.ts'
 import { accountText, homeText, searchText } from './text/accounts.ts'
 import { errorText } from './text/error.ts'
@@ -59,6 +60,8 @@ webRouter
   .all('/robots.txt', ({ url }) => textResponse(robotsText(new URL(url).origin), 'text/plain; charset=utf-8'))
   .all('/sitemap.xml', ({ url }) => textResponse(sitemapIndex(new URL(url).origin), XML))
   .all('/-/sitemap/:part', sitemap)
+  .all('/-/find', findAnswer)
+  .all('/-/find/:actor/:repository', findAnswer)
   .all('/-/feed/:actor', feed(loadAccount, accountFeed))
   .all('/-/assets/:hash/:name', asset)
   .all('/:actor', page(loadAccount, AccountPage, accountText))
@@ -90,7 +93,7 @@ function page<T extends object>(
   return async (request: IRequestStrict, deps: WebDeps): Promise<Response> => {
     const call = readCall(request, deps)
     const source = await load(call)
-    return answerPage(request as unknown as Request, source, async () => {
+    return answerPage(request as unknown as Request, source, keeperOf(call), async () => {
       const data = await source.read()
       if ('movedTo' in data) return redirect(data.movedTo, call.url.search)
       if (call.form === 'json') return jsonOf(data)
@@ -100,18 +103,28 @@ function page<T extends object>(
   }
 }
 
+/** What the index alone is asked for has been read by the time that its tag is known. */
+function keeperOf({ repository, deps }: PageCall): PageKeeper | null {
+  return repository === '' ? null : deps.keeper
+}
+
 /** The same for what is read by programs that wait for news. */
 function feed<T extends object>(load: Load<T>, draw: (data: T, site: Site) => string) {
   return async (request: IRequestStrict, deps: WebDeps): Promise<Response> => {
-    const source = await load(readCall(request, deps))
+    const call = readCall(request, deps)
+    const source = await load(call)
     const key = ['feed', ...source.key]
     const read = async () => draw(await source.read(), siteOf(request))
-    return answerText(request as unknown as Request, { key, immutable: false }, ATOM, read)
+    return answerText(request as unknown as Request, { key, immutable: false }, ATOM, keeperOf(call), read)
   }
 }
 
 const ATOM = 'application/atom+xml; charset=utf-8'
 const XML = 'application/xml; charset=utf-8'
+
+async function findAnswer(request: IRequestStrict, deps: WebDeps): Promise<Response> {
+  return textResponse(jsonOf({ found: await find(readCall(request, deps)) }), 'application/json')
+}
 
 async function sitemap({ params: { part }, url }: IRequestStrict, { index }: WebDeps): Promise<Response> {
   const prefix = SITEMAP_PARTS[Number(part)]

@@ -6,6 +6,7 @@ import { locateRepository } from '../locate-repository.ts'
 import { type RepositoryReference, repositoryNotFound } from '../repository-access.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { ListedAccount, OpenedRepository, WebDeps } from './deps.ts'
+import { R2LastCommits } from './kept-last-commits.ts'
 
 /** So long a reader waits for packs that are being taken in; then the page says how far it is. Milliseconds. */
 const PATIENCE = 3_000
@@ -18,6 +19,7 @@ export function wireWeb(context: RequestContext): WebDeps {
     open: (reference) => open(context, reference),
     account: (actor) => account(context, actor),
     index: new IndexReader(context.db),
+    keeper: { cache: caches.default, waitUntil: (work) => context.waitUntil(work) },
   }
 }
 
@@ -39,7 +41,9 @@ async function open(context: RequestContext, reference: RepositoryReference): Pr
     })
   }
   const { did, handle } = identity
-  return { account: { did, handle }, ...entry, view: await mirror.view(manifest) }
+  const waitUntil = (work: Promise<unknown>) => context.waitUntil(work)
+  const lastCommits = new R2LastCommits(context.environment.PACKS, did, entry.rkey, waitUntil)
+  return { account: { did, handle }, ...entry, view: await mirror.view(manifest), lastCommits }
 }
 
 /** Null: it takes longer than a reader is to wait. */

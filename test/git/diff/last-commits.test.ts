@@ -39,9 +39,32 @@ describe('findLastCommits', () => {
     }
   })
 
+  it('goes no further than to a commit whose answer is known', GIT_TIME, async () => {
+    const one = { examine: 1, bytes: 1_000_000 }
+    for (const [older, newer] of [
+      [40, 60],
+      [90, 119],
+      [119, 119],
+    ] as const) {
+      const [at, from] = [graph.find(commits[older]!), graph.find(commits[newer]!)]
+      const before = await findLastCommits(graph, source, at, new Uint8Array(0))
+      const whole = await findLastCommits(graph, source, from, new Uint8Array(0))
+      const known = { at, commits: before.commits }
+      const { commits: found, examined } = await findLastCommits(graph, source, from, new Uint8Array(0), { known })
+      expect(found).toEqual(whole.commits)
+      expect(examined).toBeLessThanOrEqual(whole.examined)
+      if (older === newer)
+        expect((await findLastCommits(graph, source, from, new Uint8Array(0), { known, limits: one })).isComplete).toBe(
+          true,
+        )
+    }
+  })
+
   it('ends at its limits, and says so', async () => {
     const tip = graph.find(commits.at(-1)!)
-    const found = await findLastCommits(graph, source, tip, new Uint8Array(0), { examine: 1, bytes: 1_000_000 })
+    const found = await findLastCommits(graph, source, tip, new Uint8Array(0), {
+      limits: { examine: 1, bytes: 1_000_000 },
+    })
     expect(found.isComplete).toBe(false)
     expect(found.commits.size).toBeLessThan(entriesOf(commits.at(-1)!, '').length)
   })

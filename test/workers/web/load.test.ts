@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpError } from '../../../workers/http/http-error.ts'
 import type { OpenedRepository, WebDeps } from '../../../workers/web/deps.ts'
+import type { KeptLastCommits, LastCommitsKeeper } from '../../../workers/web/kept-last-commits.ts'
 import { type CommitData, loadCommit } from '../../../workers/web/load/commit.ts'
 import { loadCommits } from '../../../workers/web/load/commits.ts'
 import { loadCompare } from '../../../workers/web/load/compare.ts'
@@ -38,6 +39,13 @@ function commit(time: number, parents: string[], files: Record<string, string>):
   return repository.text(['commit-tree', tree, ...args, '-m', `at ${time}\n\nbody`], '', date)
 }
 
+let kept: KeptLastCommits | null = null
+const lastCommits: LastCommitsKeeper = {
+  find: async () => kept,
+  keep: (path, found) => {
+    if (path === '') kept = found
+  },
+}
 const SITE = { origin: 'https://edge.test', path: '/', query: '' }
 const ids: string[] = []
 beforeAll(() => {
@@ -68,7 +76,13 @@ async function load<T>(
   form: Form = 'html',
 ): Promise<{ data: T; key: string; immutable: boolean }> {
   const deps: Pick<WebDeps, 'open'> = {
-    open: async () => ({ account: { did: 'did:plc:alice', handle: 'alice.test' }, rkey: '3l', record, view }),
+    open: async () => ({
+      account: { did: 'did:plc:alice', handle: 'alice.test' },
+      rkey: '3l',
+      record,
+      view,
+      lastCommits,
+    }),
   }
   const url = new URL(`https://edge.test/alice.test/app${query}`)
   const call: PageCall = {
@@ -85,6 +99,29 @@ async function load<T>(
 }
 
 describe('what pages show', () => {
+  it('of a directory is the same where an older state of it is known, or one that was rewritten', async () => {
+    const lastOf = async (rest: string) =>
+      (await load(loadTree, rest)).data.directory.entries.map(({ name, commit }) => [name, commit?.oid])
+    kept = null
+    const [older, newer] = [await lastOf(ids[0]!), await lastOf(ids[1]!)]
+    expect(older).toEqual([
+      ['d', ids[0]],
+      ['README.md', ids[0]],
+      ['a.txt', ids[0]],
+    ])
+    expect(newer).toEqual([
+      ['d', ids[1]],
+      ['README.md', ids[0]],
+      ['c.txt', ids[1]],
+    ])
+    kept = null
+    await lastOf(ids[0]!)
+    expect(kept).toMatchObject({ commit: ids[0] })
+    expect(await lastOf(ids[1]!)).toEqual(newer)
+    kept = { commit: 'f'.repeat(40), entries: new Map([['d', 'f'.repeat(40)]]), infos: new Map() }
+    expect(await lastOf(ids[1]!)).toEqual(newer)
+  })
+
   it('as text, of a commit: its patch, in a block that nothing in it ends', async () => {
     const { data } = await load(loadCommit, ids[1], '', 'markdown')
     const text = commitText(data as CommitData, SITE)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import icon from './icon.svg'
 import pageScript from './page.client.js'
+import paletteScript from './palette.client.js'
 import base from './style/base.css'
 import code from './style/code.css'
 import colours from './style/colours.css'
@@ -9,6 +10,7 @@ import document from './style/document.css'
 import files from './style/files.css'
 import frame from './style/frame.css'
 import lists from './style/lists.css'
+import palette from './style/palette.css'
 import screens from './style/screens.css'
 import themeScript from './theme.client.js'
 
@@ -18,11 +20,12 @@ interface Asset {
 }
 
 /** One stylesheet: of rules of equal weight the later one counts, so the order matters. */
-const style = [base, frame, files, document, code, diff, lists, colours, screens].join('\n')
+const style = [base, frame, files, document, code, diff, lists, palette, colours, screens].join('\n')
 
 const ASSETS = {
   'icon.svg': { type: 'image/svg+xml', text: icon },
   'page.js': { type: 'text/javascript; charset=utf-8', text: pageScript },
+  'palette.js': { type: 'text/javascript; charset=utf-8', text: paletteScript },
   'style.css': { type: 'text/css; charset=utf-8', text: style },
   'theme.js': { type: 'text/javascript; charset=utf-8', text: themeScript },
 } satisfies Readonly<Record<string, Asset>>

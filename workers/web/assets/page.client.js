@@ -33,14 +33,6 @@ for (const button of document.querySelectorAll('[data-copy]')) {
 }
 for (const field of document.querySelectorAll('.copy input')) field.addEventListener('focus', () => field.select())
 
-// `/` goes to the search field, as on other forges.
-addEventListener('keydown', (event) => {
-  const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable]')
-  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
-  event.preventDefault()
-  document.querySelector('input[type=search]')?.focus()
-})
-
 // One menu at a time, closed by Escape and by a click beside it.
 const menus = document.querySelectorAll('[data-menu]')
 addEventListener('click', (event) => {

@@ -1,12 +1,14 @@
 import type { Oid } from '../../../git/bytes/oid.ts'
-import { findLastCommits, nameKey } from '../../../git/diff/last-commits.ts'
+import { findLastCommits, type KnownLastCommits, nameKey } from '../../../git/diff/last-commits.ts'
+import type { CommitGraph } from '../../../git/graph/commit-graph.ts'
 import { canonicalMode, EXECUTABLE_MODE, isDirectory, isGitlink, isSymlink } from '../../../git/object/file-mode.ts'
 import { TREE } from '../../../git/object/object-type.ts'
 import { joinPath } from '../../../git/object/path.ts'
 import { readObject } from '../../../git/object/read-object.ts'
 import { decodeText } from '../../../git/object/text.ts'
 import { type TreeEntry, TreeReader } from '../../../git/object/tree.ts'
-import type { RepositoryView } from '../../../storage/repository-view.ts'
+import type { OpenedRepository } from '../deps.ts'
+import type { KeptLastCommits } from '../kept-last-commits.ts'
 import { type CommitInfo, readCommitInfo } from './commit-info.ts'
 import { type Readme, readReadme } from './readme.ts'
 
@@ -45,14 +47,15 @@ const LISTED = 1_000
  * @param commit that the walk starts at; null: there is none, and so no history
  */
 export async function loadDirectory(
-  view: RepositoryView,
+  opened: Pick<OpenedRepository, 'view' | 'lastCommits'>,
   tree: Oid,
   commit: Oid | null,
   path: Uint8Array,
 ): Promise<Directory> {
+  const { view } = opened
   const all = readEntries(await readObject(view.objects, tree, TREE))
   const listed = all.slice(0, LISTED)
-  const [found, readme] = await Promise.all([lastCommits(view, commit, path), readReadme(view.objects, all, path)])
+  const [found, readme] = await Promise.all([lastCommits(opened, commit, path), readReadme(view.objects, all, path)])
   const entries = listed.map(({ name, mode, oid }) => ({
     name: decodeText(name),
     path: joinPath(path, name),
@@ -83,13 +86,24 @@ interface FoundCommits {
   readonly isComplete: boolean
 }
 
-async function lastCommits(view: RepositoryView, commit: Oid | null, path: Uint8Array): Promise<FoundCommits> {
-  const graph = await view.graph()
+async function lastCommits(
+  { view, lastCommits: keeper }: Pick<OpenedRepository, 'view' | 'lastCommits'>,
+  commit: Oid | null,
+  path: Uint8Array,
+): Promise<FoundCommits> {
+  const name = nameKey(path)
+  const [graph, kept] = await Promise.all([view.graph(), keeper.find(name)])
   const from = commit === null ? -1 : graph.find(commit)
-  if (from === -1) return { commits: new Map(), newest: null, isComplete: false }
-  const { commits, isComplete } = await findLastCommits(graph, view.objects, from, path)
+  if (commit === null || from === -1) return { commits: new Map(), newest: null, isComplete: false }
+  const known = kept && knownIn(graph, kept)
+  const { commits, isComplete, examined } = await findLastCommits(graph, view.objects, from, path, { known })
   const numbers = [...new Set(commits.values())]
-  const infos = await Promise.all(numbers.map((number) => readCommitInfo(view.objects, graph.oid(number))))
+  const read = (oid: Oid) => kept?.infos.get(oid) ?? readCommitInfo(view.objects, oid)
+  const infos = await Promise.all(numbers.map((number) => read(graph.oid(number))))
+  if (kept?.commit !== commit) {
+    const entries = new Map([...commits].map(([entry, number]) => [entry, graph.oid(number)]))
+    keeper.keep(name, { commit, entries, infos: new Map(infos.map((info) => [info.oid, info])) }, examined)
+  }
   const byNumber = new Map(numbers.map((number, i) => [number, infos[i]!]))
   const latest = numbers.reduce<number | null>(
     (last, number) => (last === null || graph.time(number) > graph.time(last) ? number : last),
@@ -100,4 +114,11 @@ async function lastCommits(view: RepositoryView, commit: Oid | null, path: Uint8
     newest: latest === null ? null : byNumber.get(latest)!,
     isComplete,
   }
+}
+
+/** Null: the history was rewritten, and does not lead there any more. */
+function knownIn(graph: CommitGraph, { commit, entries }: KeptLastCommits): KnownLastCommits | null {
+  const at = graph.find(commit)
+  const commits = new Map([...entries].map(([name, oid]) => [name, graph.find(oid)]))
+  return at === -1 || [...commits.values()].includes(-1) ? null : { at, commits }
 }

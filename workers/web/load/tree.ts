@@ -49,7 +49,7 @@ export async function readTree(opened: OpenedRepository, place: ShownPlace): Pro
   if (!isDirectory(entry.mode)) throw new HttpError(404, 'PathNotFound', 'this path is a file, and no directory')
   const [info, directory] = await Promise.all([
     commit === null ? null : readCommitInfo(view.objects, commit),
-    loadDirectory(view, entry.oid, commit, place.path),
+    loadDirectory(opened, entry.oid, commit, place.path),
   ])
   return { frame: frameOf(opened), place, choices: refChoices(view.manifest), commit: info, directory }
 }

@@ -43,6 +43,7 @@ export function Layout({ site, title, description, canonical, isPassing, feed, g
           <link rel="stylesheet" href={assetHref('style.css')} />
           <script src={assetHref('theme.js')}></script>
           <script src={assetHref('page.js')} defer></script>
+          <script src={assetHref('palette.js')} defer></script>
         </head>
         <body>
           <a class="skip" href="#main">

@@ -32,7 +32,7 @@ export function RepositoryHead({ frame, tab, isTitle = false, revision }: Props)
   )
   const current = (of: RepositoryTab) => (of === tab ? 'page' : undefined)
   return (
-    <header class="repo-head">
+    <header class="repo-head" data-repository={base} data-revision={revision ?? defaultBranch}>
       {isTitle ? <h1 class="repo-name">{title}</h1> : <p class="repo-name">{title}</p>}
       <nav aria-label="Repository">
         <ul class="tabs">
