@@ -8,6 +8,7 @@ import { operatorRouter } from './operator/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
 import type { RequestContext } from './request-context.ts'
 import { nothingHere, textPage } from './text-pages.ts'
+import { isOfGo } from './web/negotiate.ts'
 import { webRouter } from './web/router.ts'
 import { wireWeb } from './web/wire-web.ts'
 import { xrpcRouter } from './xrpc/router.ts'
@@ -28,6 +29,7 @@ router
   .all('/:actor/:repository/info/refs', gitRouter.fetch)
   .all('/:actor/:repository/git-upload-pack', gitRouter.fetch)
   .all('/:actor/:repository/git-receive-pack', gitRouter.fetch)
+  .get('/:actor/:repository/*', (request, context) => (isOfGo(request) ? pages(request, context) : undefined))
   .all('/:actor/:repository/raw/*', (request, context) => filesRouter.fetch(request, repositoryDeps(context)))
   .all('/:actor/:repository/archive/*', (request, context) => filesRouter.fetch(request, repositoryDeps(context)))
   .get('/favicon.ico', textPage(nothingHere))

@@ -14,6 +14,7 @@ const FORMS: readonly (readonly [type: string, form: Form])[] = [
  * and many agents, gets text.
  */
 export function formOf(request: Request): Form {
+  if (isOfGo(request)) return 'html'
   const wanted = new Map<string, number>()
   for (const part of (request.headers.get('Accept') ?? '').split(',')) {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
@@ -27,6 +28,14 @@ export function formOf(request: Request): Form {
     if (quality > most) [best, most] = [form, quality]
   }
   return best
+}
+
+/**
+ * Whether Go asks, which looks in any path below a repository for the tag of its page that says where it is. It names no type
+ * that it wants. https://go.dev/ref/mod#vcs-find
+ */
+export function isOfGo({ url }: Pick<Request, 'url'>): boolean {
+  return new URL(url).searchParams.get('go-get') === '1'
 }
 
 /** The media type of a form. Text that was not asked for as Markdown is plain: terminals and browsers show it. */

@@ -61,14 +61,18 @@ export interface PageKeeper {
  *
  * @param keeper null: it is drawn faster than it is found
  */
-export function answerPage(
+export async function answerPage(
   request: Request,
   { key, immutable }: Known,
   keeper: PageKeeper | null,
   draw: Draw,
 ): Promise<Response> {
   const form = formOf(request)
-  return answerText(request, { key: [form, ...key], immutable }, mediaTypeOf(form, request), keeper, draw)
+  const known = { key: [form, ...key], immutable }
+  const answer = await answerText(request, known, mediaTypeOf(form, request), keeper, draw)
+  // Of a 304, too: a cache is to know for whom it may go on using what it has.
+  answer.headers.set('Vary', 'Accept')
+  return answer
 }
 
 /** The same of what has but one form. */

@@ -19,7 +19,7 @@ import { loadBranches, loadTags } from './load/refs.ts'
 import { loadRepository } from './load/repository.ts'
 import { loadSearch } from './load/search.ts'
 import { loadTree } from './load/tree.ts'
-import { formOf } from './negotiate.ts'
+import { formOf, isOfGo } from './negotiate.ts'
 import { type Load, type PageCall, readCall } from './page.ts'
 import { answerPage, answerText, errorResponse, type PageKeeper, textResponse } from './page-response.ts'
 import { AccountPage } from './pages/account.tsx'
@@ -69,6 +69,7 @@ webRouter
   .all('/-/assets/:hash/:name', asset)
   .all('/:actor', page(loadAccount, AccountPage, accountText))
   .all('/:actor/:repository', repositoryPage)
+  .all('/:actor/:repository/:rest+', ofGo)
   .all('/:actor/:repository/tree/:rest+', page(loadTree, TreePage, treeText))
   .all('/:actor/:repository/blob/:rest+', page(loadFile, FilePage, fileText))
   .all('/:actor/:repository/blame/:rest+', page(loadBlame, BlamePage, blameText))
@@ -81,7 +82,6 @@ webRouter
   .all('/:actor/:repository/branches', page(loadBranches, RefsPage, refsText))
   .all('/:actor/:repository/releases', page(loadTags, ReleasesPage, refsText))
   .all('/:actor/:repository/tags', page(loadTags, RefsPage, refsText))
-  .all('/:actor/:repository/:rest+', ofGo)
   .all('*', nothingHere)
 
 /**
@@ -173,9 +173,9 @@ function onlyReading({ method }: IRequestStrict): void {
   }
 }
 
-/** Go asks every path below a repository for the tag that says where it is. https://go.dev/ref/mod#vcs-find */
+/** A package may be called as a page is: Go comes first. */
 function ofGo(request: IRequestStrict, deps: WebDeps): Promise<Response> | undefined {
-  return new URL(request.url).searchParams.has('go-get') ? repositoryPage(request, deps) : undefined
+  return isOfGo(request) ? repositoryPage(request, deps) : undefined
 }
 
 function nothingHere(request: IRequestStrict): never {

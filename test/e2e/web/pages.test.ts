@@ -270,7 +270,7 @@ test('programs find feeds, a sitemap, and where a Go package is', async () => {
       ...Array(commits.titles.length - 3).fill(expect.any(String)),
     ],
   })
-  expect(commits.ids[1]).toBe(`${edge.url}${BASE}/commit/${head}`)
+  expect(commits.ids[1]).toMatch(new RegExp(`^at://${alice.did}/dev.skein.repo/[2-7a-z]+#${head}$`))
   expect(commits.updated.every((time) => !Number.isNaN(Date.parse(time)))).toBe(true)
   expect((await parse(`${BASE}/commits.atom?rev=feature/colours`)).titles[0]).toBe(
     'Commits on feature/colours of alice.test/demo',
@@ -281,8 +281,9 @@ test('programs find feeds, a sitemap, and where a Go package is', async () => {
   const places = await Promise.all(parts.map(async (part) => (await parse(part)).places))
   expect(places.flat()).toEqual(expect.arrayContaining([`${edge.url}/alice.test`, `${edge.url}${BASE}`]))
   const host = new URL(edge.url).host
-  for (const path of [BASE, `${BASE}/sub/package?go-get=1`]) {
-    expect(await get(path, 'text/html')).toContain(
+  // Go takes anything; its packages may be called as pages are.
+  for (const path of ['', '/sub/package', '/tree/main', '/branches', '/raw/main', '/archive/x']) {
+    expect(await get(`${BASE}${path}?go-get=1`)).toContain(
       `<meta name="go-import" content="${host}${BASE} git ${edge.url}${BASE}">`,
     )
   }
@@ -308,5 +309,19 @@ test('a page is kept until something changes, and one of a commit forever', asyn
   expect(await again(`${BASE}/commit/${head}`, byCommit.headers.get('etag')!)).toBe(304)
   const style = /\/-\/assets\/[\w-]+\/style\.css/.exec(await (await get('/')).text())![0]
   expect((await get(style)).headers.get('cache-control')).toContain('immutable')
+  const tags: string[] = []
+  for (const accept of ['text/html', 'application/json', 'text/markdown']) {
+    const form = await get(BASE, { accept })
+    tags.push(form.headers.get('etag')!)
+    const same = await get(BASE, { accept, 'if-none-match': tags.at(-1)! })
+    expect([accept, same.status, same.headers.get('vary')]).toEqual([accept, 304, 'Accept'])
+    const head = await fetch(edge.url + BASE, { method: 'HEAD', headers: { accept } })
+    expect([head.headers.get('etag'), head.headers.get('content-type'), await head.text()]).toEqual([
+      tags.at(-1),
+      form.headers.get('content-type'),
+      '',
+    ])
+  }
+  expect(new Set(tags).size).toBe(3)
   expect((await get('/-/assets/old/style.css')).headers.get('cache-control')).toBe('public, max-age=60')
 })

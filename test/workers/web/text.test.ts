@@ -54,6 +54,21 @@ describe("strangers' words in Markdown", () => {
     expect(open!.attrGet('href')).toBe('https://edge.test/a')
   })
 
+  it.each(['- a', '+ a', '1. a', '12) a', '---', '===', '  - a', '# a', '> a', '~~~', '    a'])(
+    '%o begins nothing at the start of a line',
+    (text) => {
+      const tokens = markdown.parse(document('Above', inline(text.trim()), `- ${inline(text.trim())}`), {})
+      expect(tokens.map(({ type }) => type).filter((type) => type.endsWith('_open'))).toEqual([
+        'paragraph_open',
+        'paragraph_open',
+        'bullet_list_open',
+        'list_item_open',
+        'paragraph_open',
+      ])
+      expect(tokens[4]!.children!.map(({ content }) => content).join('')).toBe(text.trim())
+    },
+  )
+
   it('of a block do not end it', () => {
     const text = 'a\n```\n# heading\n````js\n'
     expect(

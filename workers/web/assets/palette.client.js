@@ -43,7 +43,7 @@ function show(found, query) {
         { id: `palette-${i}`, role: 'option', 'aria-selected': 'false', 'data-href': href },
         make('span', { class: 'kind' }, WORDS[kind] ?? kind),
         make('bdi', {}, title),
-        ...(about ? [make('span', { class: 'about' }, about)] : []),
+        ...(about ? [make('bdi', { class: 'about' }, about)] : []),
       ),
     ),
   )

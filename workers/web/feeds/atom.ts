@@ -2,6 +2,8 @@ import { escapeHtml, visibleText } from '../render/text.ts'
 
 /** A feed as RFC 4287 has it. Addresses are absolute. */
 export interface Feed {
+  /** A URI that stays with it for good. */
+  readonly id: string
   /** Of this feed. */
   readonly url: string
   /** Of the page that shows the same. */
@@ -26,11 +28,11 @@ export interface FeedEntry {
 /** The last moment that RFC 3339 can write. */
 const LATEST = Date.UTC(9999, 11, 31)
 
-export function atomFeed({ url, page, title, author, entries }: Feed): string {
+export function atomFeed({ id, url, page, title, author, entries }: Feed): string {
   const newest = entries.reduce((latest, { time }) => Math.max(latest, clamped(time)), 0)
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
-  <id>${text(url)}</id>
+  <id>${text(id)}</id>
   <title>${text(title)}</title>
   <updated>${date(newest)}</updated>
   <author><name>${text(author)}</name></author>

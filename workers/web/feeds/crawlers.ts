@@ -20,6 +20,7 @@ export function robotsText(origin: string): string {
   ]
   return `User-agent: *
 ${costly.map((path) => `Disallow: ${path}\n`).join('')}Disallow: /search
+Disallow: /-/find
 Disallow: /xrpc/
 Disallow: /mcp
 

@@ -1,3 +1,4 @@
+import { REPO_COLLECTION } from '../../../atproto/records/collections.ts'
 import { accountHref, commitHref, encodePath, revisionHref, withQuery } from '../hrefs.ts'
 import type { AccountData } from '../load/account.ts'
 import type { CommitInfo } from '../load/commit-info.ts'
@@ -24,6 +25,7 @@ export function accountFeedHref(actor: string): string {
 export function commitsFeed({ frame, place, commits }: CommitsData, { origin }: Site): string {
   const { name } = place.revision
   return atomFeed({
+    id: `${uriOf(frame)}#commits-${encodePath(name)}`,
     url: origin + commitsFeedHref(frame.base, name),
     page: origin + revisionHref(frame.base, 'commits', name),
     title: `Commits on ${name} of ${frame.actor}/${frame.name}`,
@@ -39,6 +41,7 @@ export function commitsFeed({ frame, place, commits }: CommitsData, { origin }: 
 /** The newest tags, with what they say. */
 export function tagsFeed({ frame, refs }: RefsData, { origin }: Site): string {
   return atomFeed({
+    id: `${uriOf(frame)}#tags`,
     url: origin + tagsFeedHref(frame.base),
     page: `${origin}${frame.base}/tags`,
     title: `Tags of ${frame.actor}/${frame.name}`,
@@ -50,7 +53,7 @@ export function tagsFeed({ frame, refs }: RefsData, { origin }: Site): string {
       const { author, time } = entryOf(commit, frame, origin)
       return [
         {
-          id: url,
+          id: `${uriOf(frame)}#tag-${encodePath(name)}`,
           url,
           title: name,
           author: annotation?.tagger.name || author,
@@ -63,8 +66,9 @@ export function tagsFeed({ frame, refs }: RefsData, { origin }: Site): string {
 }
 
 /** The newest pushes to the repositories of an account. */
-export function accountFeed({ actor, pushes }: AccountData, { origin }: Site): string {
+export function accountFeed({ actor, did, pushes }: AccountData, { origin }: Site): string {
   return atomFeed({
+    id: `at://${did}#pushes`,
     url: origin + accountFeedHref(actor),
     page: origin + accountHref(actor),
     title: `Pushes of ${actor}`,
@@ -74,7 +78,7 @@ export function accountFeed({ actor, pushes }: AccountData, { origin }: Site): s
       const url = target === null ? page : `${page}/commit/${target}`
       const what = ref === null ? `${refs} refs` : shortName(ref)
       return {
-        id: `${page}#${encodePath(ref ?? 'refs')}-${pushedAt}`,
+        id: `at://${did}#${encodePath(repository.name)}/${encodePath(ref ?? 'refs')}-${pushedAt}`,
         url,
         title: `${repository.name}: ${what} ${ref !== null && target === null ? 'deleted' : 'moved'}`,
         author: actor,
@@ -85,7 +89,17 @@ export function accountFeed({ actor, pushes }: AccountData, { origin }: Site): s
   })
 }
 
-function entryOf({ oid, author, committer }: CommitInfo, { base, actor }: RepositoryFrame, origin: string) {
-  const url = origin + commitHref(base, oid)
-  return { id: url, url, author: author.name.trim() || actor, time: committer.time }
+function entryOf({ oid, author, committer }: CommitInfo, frame: RepositoryFrame, origin: string) {
+  const { base, actor } = frame
+  return {
+    id: `${uriOf(frame)}#${oid}`,
+    url: origin + commitHref(base, oid),
+    author: author.name.trim() || actor,
+    time: committer.time,
+  }
+}
+
+/** Handles and names change, and so do edges: readers of a feed are to know again what they have read. */
+function uriOf({ did, rkey }: RepositoryFrame): string {
+  return `at://${did}/${REPO_COLLECTION}/${rkey}`
 }

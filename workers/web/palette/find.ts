@@ -4,12 +4,14 @@ import { accountHref, encodePath, revisionHref } from '../hrefs.ts'
 import { BRANCHES, findPlace, refInUrl, refsBelow, shortName, TAGS } from '../load/frame.ts'
 import { listedRepository } from '../load/listed.ts'
 import type { PageCall } from '../page.ts'
+import { visibleName } from '../render/text.ts'
 import { rankPaths } from './rank-paths.ts'
 import { treePaths } from './tree-paths.ts'
 
 /** Where a reader may want to go. */
 export interface Found {
   readonly kind: 'file' | 'branch' | 'tag' | 'repository' | 'account'
+  /** A stranger's words, with all characters to be seen. */
   readonly title: string
   /** In a line; null: nothing is said. */
   readonly about: string | null
@@ -34,7 +36,11 @@ export async function find(call: PageCall): Promise<readonly Found[]> {
     call.repository === '' ? [] : findHere(call, query),
     findEverywhere(call.deps, query),
   ])
-  return [...here, ...everywhere]
+  return [...here, ...everywhere].map((found) => ({
+    ...found,
+    title: visibleName(found.title),
+    about: found.about === null ? null : visibleName(found.about),
+  }))
 }
 
 async function findHere({ actor, repository, url, deps }: PageCall, query: string): Promise<Found[]> {

@@ -7,7 +7,7 @@ import { utf8Text } from '../../http/percent.ts'
 
 /** Files and directories that are gone over. Of larger trees the palette knows the beginning. */
 const MOST_ENTRIES = 50_000
-/** UTF-16 units of paths that an isolate keeps. */
+/** UTF-16 units of paths that an isolate keeps, of all trees and of each. */
 const KEPT = 4 * 1024 * 1024
 const kept = new LruCache<Oid, readonly string[]>(KEPT, (paths) => paths.reduce((sum, path) => sum + path.length, 1))
 
@@ -17,8 +17,11 @@ export async function treePaths(objects: ObjectSource, tree: Oid): Promise<reado
   if (known !== undefined) return known
   const paths: string[] = []
   let entries = 0
+  // A path may be half a megabyte long, and have many beside it.
+  let bytes = 0
   for await (const { path, mode } of walkTree(objects, tree)) {
-    if (++entries > MOST_ENTRIES) break
+    bytes += path.length
+    if (++entries > MOST_ENTRIES || bytes >= KEPT) break
     if (isDirectory(mode) || isGitlink(mode)) continue
     const text = utf8Text(path)
     if (text !== null) paths.push(text)

@@ -1,6 +1,6 @@
 import { decodeText } from '../../../git/object/text.ts'
 import { countOf, formatDay, formatSize } from '../format.ts'
-import { revisionHref } from '../hrefs.ts'
+import { encodePath, revisionHref } from '../hrefs.ts'
 import type { BlameData } from '../load/blame.ts'
 import type { CommitInfo } from '../load/commit-info.ts'
 import type { EntryKind } from '../load/directory.ts'
@@ -41,7 +41,7 @@ export function repositoryText({ frame, about, tree, facts, release }: Repositor
       ...(tree === null
         ? []
         : [
-            `A file: ${here}/raw/HEAD/${tree.directory.readme?.name ?? '<path>'}`,
+            `A file: ${here}/raw/HEAD/${encodePath(tree.directory.readme?.name ?? '') || '<path>'}`,
             `Archives: ${here}/archive/HEAD.tar.gz, ${here}/archive/HEAD.zip`,
             `History: ${here}/commits/HEAD`,
           ]),

@@ -4,7 +4,15 @@ import { visibleName, visibleText } from '../render/text.ts'
 
 /** A name, or a line of text: one line, and no character of it means anything. */
 export function inline(text: string): string {
-  return visibleName(text).replace(/[\\`*[\]<>|&]|(?<![\p{L}\p{N}])[_~#]|[_~](?![\p{L}\p{N}])/gu, '\\$&')
+  return visibleName(text)
+    .replace(/[\\`*[\]<>|&]|(?<![\p{L}\p{N}])[_~#]|[_~](?![\p{L}\p{N}])/gu, '\\$&')
+    .replace(/^\s*(?:[-+=]|\d+(?=[.)]))/, beginning)
+}
+
+/** What begins an item of a list, a line across or a heading of the line above, at the start of a line. */
+function beginning(text: string): string {
+  const mark = text.trimStart()
+  return /\d/.test(mark) ? `${mark}\\` : `\\${mark}`
 }
 
 /** A name as code. */
