@@ -1,6 +1,6 @@
 import type { MirrorStore } from '../../storage/mirror/mirror-store.ts'
 import { listObjects } from '../../storage/packs/list-objects.ts'
-import { lastCommitsKey, packIdOf } from '../../storage/packs/pack-keys.ts'
+import { factsKey, lastCommitsKey, packIdOf } from '../../storage/packs/pack-keys.ts'
 import type { RepositoryAddress } from './answers.ts'
 
 /** What is younger than this may belong to a push under way. Milliseconds. */
@@ -13,8 +13,10 @@ export async function deleteLeftovers(
   address: RepositoryAddress,
   now: number,
 ): Promise<void> {
+  const { did, rkey } = address
+  const isOfRepository = (key: string) => key === lastCommitsKey(did, rkey) || key === factsKey(did, rkey)
   const isNeeded = (key: string) => {
-    if (key === lastCommitsKey(address.did, address.rkey)) return true
+    if (isOfRepository(key)) return true
     const id = packIdOf(key)
     const isInUse = ['wanted', 'ready'].includes(store.packState(id) ?? '')
     return isInUse || store.merges.isSuperseded(id) || store.splits.isPart(id)

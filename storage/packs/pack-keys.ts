@@ -16,7 +16,12 @@ export function packKeys(did: string, rkey: string, id: string): PackKeys {
   return { pack: `${stem}.pack`, index: `${stem}.idx`, graph: `${stem}.graph` }
 }
 
-/** Where it lies in R2 which commits last changed the entries of a root directory. It is not of a pack, and is written over. */
+/** Where it lies in R2 what was gathered of a repository: its languages, who wrote it. Neither is of a pack, both are written over. */
+export function factsKey(did: string, rkey: string): string {
+  return `${repositoryPrefix(did, rkey)}facts.json`
+}
+
+/** Where it lies in R2 which commits last changed the entries of a root directory. */
 export function lastCommitsKey(did: string, rkey: string): string {
   return `${repositoryPrefix(did, rkey)}last-commits.json`
 }

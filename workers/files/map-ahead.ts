@@ -3,7 +3,7 @@ type Settled<T> = { readonly value: T } | { readonly error: unknown }
 
 /** Applies `map` to each item and gives the results in order, with up to `width` calls under way at once. */
 export async function* mapAhead<T, R>(
-  items: AsyncIterable<T>,
+  items: AsyncIterable<T> | Iterable<T>,
   width: number,
   map: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {

@@ -2,6 +2,7 @@ import type { IndexReader } from '../../storage/index/index-reader.ts'
 import type { RepositoryView } from '../../storage/repository-view.ts'
 import type { RepositoryReference } from '../repository-access.ts'
 import type { KnownRepository } from '../xrpc/deps.ts'
+import type { FactsKeeper } from './facts/kept-facts.ts'
 import type { LastCommitsKeeper } from './kept-last-commits.ts'
 import type { PageKeeper } from './page-response.ts'
 
@@ -9,6 +10,7 @@ import type { PageKeeper } from './page-response.ts'
 export interface OpenedRepository extends KnownRepository {
   readonly view: RepositoryView
   readonly lastCommits: LastCommitsKeeper
+  readonly facts: FactsKeeper
 }
 
 /** What the pages are given. Each throws an {@link HttpError}. */

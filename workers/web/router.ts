@@ -30,6 +30,7 @@ import { ErrorPage } from './pages/error.tsx'
 import { FilePage } from './pages/file.tsx'
 import { HomePage } from './pages/home.tsx'
 import { RefsPage } from './pages/refs.tsx'
+import { ReleasesPage } from './pages/releases.tsx'
 import { RepositoryPage } from './pages/repository.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { TreePage } from './pages/tree.tsx'
@@ -76,6 +77,7 @@ webRouter
   .all('/:actor/:repository/compare', page(loadCompare, ComparePage, compareText))
   .all('/:actor/:repository/compare/:rest+', page(loadCompare, ComparePage, compareText))
   .all('/:actor/:repository/branches', page(loadBranches, RefsPage, refsText))
+  .all('/:actor/:repository/releases', page(loadTags, ReleasesPage, refsText))
   .all('/:actor/:repository/tags', page(loadTags, RefsPage, refsText))
   .all('/:actor/:repository/:rest+', ofGo)
   .all('*', nothingHere)

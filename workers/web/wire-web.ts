@@ -7,6 +7,7 @@ import { locateRepository } from '../locate-repository.ts'
 import { type RepositoryReference, repositoryNotFound } from '../repository-access.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { ListedAccount, OpenedRepository, WebDeps } from './deps.ts'
+import { R2Facts } from './facts/kept-facts.ts'
 import { R2LastCommits } from './kept-last-commits.ts'
 
 /** So long a reader waits for packs that are being taken in; then the page says how far it is. Milliseconds. */
@@ -53,7 +54,8 @@ async function open(
   const { did, handle } = identity
   const waitUntil = (work: Promise<unknown>) => context.waitUntil(work)
   const lastCommits = new R2LastCommits(context.environment.PACKS, did, entry.rkey, waitUntil)
-  return { account: { did, handle }, ...entry, view: await mirror.view(manifest), lastCommits }
+  const facts = new R2Facts(context.environment.PACKS, did, entry.rkey, waitUntil)
+  return { account: { did, handle }, ...entry, view: await mirror.view(manifest), lastCommits, facts }
 }
 
 /** Null: it takes longer than a reader is to wait. */

@@ -46,6 +46,7 @@ const PAGES: Readonly<Record<string, string>> = {
   split: `${BASE}/compare/main...feature/colours?view=split`,
   branches: `${BASE}/branches`,
   tags: `${BASE}/tags`,
+  releases: `${BASE}/releases`,
 }
 
 async function walk(page: Page): Promise<void> {

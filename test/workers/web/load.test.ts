@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpError } from '../../../workers/http/http-error.ts'
 import type { OpenedRepository, WebDeps } from '../../../workers/web/deps.ts'
+import { gatherFacts } from '../../../workers/web/facts/gather-facts.ts'
+import type { FactsKeeper } from '../../../workers/web/facts/kept-facts.ts'
 import type { KeptLastCommits, LastCommitsKeeper } from '../../../workers/web/kept-last-commits.ts'
 import { type CommitData, loadCommit } from '../../../workers/web/load/commit.ts'
 import { loadCommits } from '../../../workers/web/load/commits.ts'
@@ -46,6 +48,7 @@ const lastCommits: LastCommitsKeeper = {
     if (path === '') kept = found
   },
 }
+const facts: FactsKeeper = { find: async () => null, renew: () => undefined }
 const SITE = { origin: 'https://edge.test', path: '/', query: '' }
 const ids: string[] = []
 beforeAll(() => {
@@ -82,6 +85,7 @@ async function load<T>(
       record,
       view,
       lastCommits,
+      facts,
     }),
   }
   const url = new URL(`https://edge.test/alice.test/app${query}`)
@@ -120,6 +124,24 @@ describe('what pages show', () => {
     expect(await lastOf(ids[1]!)).toEqual(newer)
     kept = { commit: 'f'.repeat(40), entries: new Map([['d', 'f'.repeat(40)]]), infos: new Map() }
     expect(await lastOf(ids[1]!)).toEqual(newer)
+  })
+
+  it('of a repository beside that: languages by size, who wrote how many commits, as far as was looked', async () => {
+    const code = commit(4_000, [ids[1]!], { 'a.ts': 'x'.repeat(300), 'b.py': 'y'.repeat(100), 'README.md': '# App\n' })
+    const tree = repository.text(['rev-parse', `${code}^{tree}`])
+    repository.git(['update-ref', 'refs/heads/code', code])
+    await using fresh = new GitRepositoryView(repository)
+    const found = await gatherFacts(fresh, { commit: code, tree }, 5)
+    expect(found).toMatchObject({ commit: code, at: 5, commits: 3, contributorsTotal: 1, isWhole: true })
+    expect(found.languages.map(({ name, share }) => [name, share])).toEqual([
+      ['TypeScript', 0.75],
+      ['Python', 0.25],
+    ])
+    expect(found.contributors).toEqual([{ name: expect.any(String), commits: 3 }])
+    const limits = { entries: 100, files: 1, commits: 2 }
+    const cut = await gatherFacts(fresh, { commit: code, tree }, 5, limits)
+    expect([cut.languages.map(({ name }) => name), cut.commits, cut.isWhole]).toEqual([['TypeScript'], 2, false])
+    repository.git(['update-ref', '-d', 'refs/heads/code'])
   })
 
   it('as text, of a commit: its patch, in a block that nothing in it ends', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { languageColors } from '../render/languages.ts'
 import icon from './icon.svg'
 import pageScript from './page.client.js'
 import paletteScript from './palette.client.js'
@@ -20,7 +21,7 @@ interface Asset {
 }
 
 /** One stylesheet: of rules of equal weight the later one counts, so the order matters. */
-const style = [base, frame, files, document, code, diff, lists, palette, colours, screens].join('\n')
+const style = [base, frame, files, document, code, diff, lists, palette, colours, languageColors(), screens].join('\n')
 
 const ASSETS = {
   'icon.svg': { type: 'image/svg+xml', text: icon },

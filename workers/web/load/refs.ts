@@ -83,6 +83,12 @@ async function readRefs(opened: OpenedRepository, kind: RefsData['kind'], asked:
   }
 }
 
+/** Null: there is no tag. */
+export async function readNewestTag(opened: OpenedRepository): Promise<ShownRef | null> {
+  const [newest] = await newestFirst(opened, refsBelow(opened.view.manifest, TAGS))
+  return newest === undefined ? null : readRef(opened, newest)
+}
+
 /** By the graph alone: no object is read. The default branch is the first one. */
 async function newestFirst({ view }: OpenedRepository, refs: readonly ManifestRef[]): Promise<ManifestRef[]> {
   const graph = await view.graph()

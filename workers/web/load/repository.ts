@@ -1,8 +1,10 @@
 import { REPO_COLLECTION } from '../../../atproto/records/collections.ts'
 import type { OpenedRepository } from '../deps.ts'
+import type { Facts } from '../facts/gather-facts.ts'
 import { outsideHref } from '../hrefs.ts'
 import type { PageCall, PageSource } from '../page.ts'
 import { frameKey, frameOf, openCalled, type RepositoryFrame } from './frame.ts'
+import { readNewestTag, type ShownRef } from './refs.ts'
 import { defaultPlace, readTree, type TreeData } from './tree.ts'
 
 /** What the repository's record says, and what is counted. */
@@ -27,17 +29,35 @@ export interface RepositoryData {
   readonly about: About
   /** Null: nothing has been pushed to the default branch. */
   readonly tree: TreeData | null
+  /** As they were found last; null: not yet. */
+  readonly facts: Facts | null
+  /** The newest tag; null: there is none. */
+  readonly release: ShownRef | null
 }
 
 /** `/<actor>/<repository>` */
 export async function loadRepository(call: PageCall): Promise<PageSource<RepositoryData>> {
   const opened = await openCalled(call)
-  return { key: frameKey(opened), immutable: false, read: () => readRepository(opened) }
+  const facts = await opened.facts.find()
+  return {
+    key: [...frameKey(opened), facts?.at],
+    immutable: false,
+    read: () => readRepository(opened, facts),
+  }
 }
 
-async function readRepository(opened: OpenedRepository): Promise<RepositoryData> {
+async function readRepository(opened: OpenedRepository, facts: Facts | null): Promise<RepositoryData> {
+  const { view } = opened
   const place = defaultPlace(opened)
-  return { frame: frameOf(opened), about: aboutOf(opened), tree: place && (await readTree(opened, place)) }
+  const frame = frameOf(opened)
+  const [tree, release] = await Promise.all([place && readTree(opened, place), readNewestTag(opened)])
+  if (tree?.commit) {
+    const commit = tree.commit.oid
+    const graph = await view.graph()
+    const at = graph.find(commit)
+    if (at !== -1) opened.facts.renew(view, { commit, tree: graph.tree(at) }, facts)
+  }
+  return { frame, about: aboutOf(opened), tree, facts, release }
 }
 
 function aboutOf({ view: { manifest }, record, account, rkey }: OpenedRepository): About {

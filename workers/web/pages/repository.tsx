@@ -1,7 +1,9 @@
+import type { Facts } from '../facts/gather-facts.ts'
 import { commitsFeedHref } from '../feeds/feeds.ts'
 import { countOf, formatSize } from '../format.ts'
 import type { RepositoryData } from '../load/repository.ts'
 import { CloneBox } from '../parts/clone-box.tsx'
+import { Languages } from '../parts/languages.tsx'
 import { Layout } from '../parts/layout.tsx'
 import { Topics } from '../parts/lists.tsx'
 import { Name, When } from '../parts/name.tsx'
@@ -9,7 +11,7 @@ import { RepositoryHead } from '../parts/repository-head.tsx'
 import type { Site } from '../site.ts'
 import { TreeBody } from './tree-body.tsx'
 
-export function RepositoryPage({ frame, about, tree }: RepositoryData, site: Site) {
+export function RepositoryPage({ frame, about, tree, facts, release }: RepositoryData, site: Site) {
   const https = `${site.origin}${frame.base}`
   return (
     <Layout
@@ -42,7 +44,18 @@ export function RepositoryPage({ frame, about, tree }: RepositoryData, site: Sit
             {about.topics.length > 0 && <Topics topics={about.topics} />}
             <CloneBox https={https} at={about.uri} />
           </div>
+          {facts !== null && facts.languages.length > 0 && <Languages languages={facts.languages} />}
           <dl class="facts">
+            {release !== null && (
+              <div>
+                <dt>Newest release</dt>
+                <dd>
+                  <a href={`${frame.base}/releases`}>
+                    <Name>{release.name}</Name>
+                  </a>
+                </dd>
+              </div>
+            )}
             <Fact name="Branches" value={String(frame.branches)} href={`${frame.base}/branches`} />
             <Fact name="Tags" value={String(frame.tags)} href={`${frame.base}/tags`} />
             <Fact name="Size" value={`${formatSize(about.size)}, ${countOf(about.objects, 'object')}`} />
@@ -66,9 +79,27 @@ export function RepositoryPage({ frame, about, tree }: RepositoryData, site: Sit
               </div>
             )}
           </dl>
+          {facts !== null && facts.contributors.length > 0 && <Contributors facts={facts} />}
         </aside>
       </div>
     </Layout>
+  )
+}
+
+function Contributors({ facts }: { facts: Facts }) {
+  const { contributors, contributorsTotal, commits, isWhole } = facts
+  return (
+    <section aria-label="Contributors">
+      <h2>{countOf(contributorsTotal, 'contributor')}</h2>
+      <ol class="contributors">
+        {contributors.map(({ name, commits: count }) => (
+          <li>
+            <Name>{name}</Name> <span class="by">{countOf(count, 'commit')}</span>
+          </li>
+        ))}
+      </ol>
+      <p class="by">{`${isWhole ? 'Of' : 'Of the newest'} ${countOf(commits, 'commit')}, by mail address.`}</p>
+    </section>
   )
 }
 

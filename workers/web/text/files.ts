@@ -11,7 +11,7 @@ import type { TreeData } from '../load/tree.ts'
 import type { Site } from '../site.ts'
 import { block, code, document, inline, link, list } from './markdown.ts'
 
-export function repositoryText({ frame, about, tree }: RepositoryData, { origin }: Site): string {
+export function repositoryText({ frame, about, tree, facts, release }: RepositoryData, { origin }: Site): string {
   const here = origin + frame.base
   return document(
     `# ${inline(frame.actor)}/${inline(frame.name)}`,
@@ -24,6 +24,20 @@ export function repositoryText({ frame, about, tree }: RepositoryData, { origin 
       ...(about.forkOf === null ? [] : [`Forked from: ${inline(about.forkOf)}`]),
       `Default branch: ${code(frame.defaultBranch)}; ${countOf(frame.branches, 'branch', 'branches')}: ${here}/branches, ${countOf(frame.tags, 'tag')}: ${here}/tags`,
       `Size: ${formatSize(about.size)}, ${countOf(about.objects, 'object')}`,
+      ...(release === null ? [] : [`Newest release: ${code(release.name)}, all: ${here}/releases`]),
+      ...(facts === null || facts.languages.length === 0
+        ? []
+        : [
+            `Languages: ${facts.languages.map(({ name, share }) => `${name} ${Math.round(share * 100)} %`).join(', ')}`,
+          ]),
+      ...(facts === null || facts.contributors.length === 0
+        ? []
+        : [
+            `Contributors: ${facts.contributorsTotal}, most by ${facts.contributors
+              .slice(0, 3)
+              .map(({ name }) => inline(name))
+              .join(', ')}`,
+          ]),
       ...(tree === null
         ? []
         : [
