@@ -75,11 +75,12 @@ export class RequestContext {
   readonly #standings: AccountStandings
   /** Who pushes is mostly the one to whose account it goes. */
   readonly #resolved = new Map<string, Promise<Identity>>()
+  #queries = 0
 
   constructor(environment: Environment, execution: ExecutionContext) {
     this.environment = environment
     this.#execution = execution
-    this.db = drizzle(environment.DB)
+    this.db = drizzle(environment.DB, { logger: { logQuery: () => this.#queries++ } })
     const { plcUrl, dnsUrl, handleResolverUrl, allowPrivateHosts } = readNetworkConfig(environment)
     this.#directory = new RepositoryDirectory(this.db, listedNames)
     this.#standings = new AccountStandings(this.db, standings)
@@ -91,6 +92,11 @@ export class RequestContext {
       cache: new D1IdentityCache(this.db, identities),
       ...(handleResolverUrl === null ? {} : { handleResolverUrl }),
     })
+  }
+
+  /** Statements that D1 was sent so far. */
+  get queries(): number {
+    return this.#queries
   }
 
   waitUntil(work: Promise<unknown>): void {

@@ -8,6 +8,7 @@ import { operatorRouter } from './operator/router.ts'
 import { repositoryDeps } from './repository-deps.ts'
 import type { RequestContext } from './request-context.ts'
 import { nothingHere, textPage } from './text-pages.ts'
+import { logPage } from './web/log-page.ts'
 import { isOfGo } from './web/negotiate.ts'
 import { webRouter } from './web/router.ts'
 import { wireWeb } from './web/wire-web.ts'
@@ -16,7 +17,8 @@ import { xrpcRouter } from './xrpc/router.ts'
 /** Every URL that the edge serves. */
 export const router = Router<IRequestStrict, [context: RequestContext], Response>()
 
-const pages = (request: IRequestStrict, context: RequestContext) => webRouter.fetch(request, wireWeb(context, request))
+const pages = (request: IRequestStrict, context: RequestContext) =>
+  logPage(request, context, (onOpen) => webRouter.fetch(request, wireWeb(context, request, onOpen)))
 
 router
   .all('/xrpc/dev.skein.operator.:method', operatorRouter.fetch)

@@ -34,6 +34,8 @@ export interface RequestCost {
   readonly packs: number
   /** Refs that the `Repository` object has sent for it, changed ones and tags counted too. */
   readonly refsSent: number
+  /** Calls of the `Repository` object. */
+  readonly calls: number
   /** Requests to R2 to read packs. */
   readonly r2Reads: number
   /** The most that it held in buffers, in bytes. */
@@ -66,10 +68,11 @@ export class Mirror {
   /** Of the buffers that the request holds. */
   readonly memory = new MemoryAccount()
   readonly #deps: MirrorDeps
-  readonly #stub: DurableObjectStub<Repository>
+  readonly #object: DurableObjectStub<Repository>
   readonly #reader: CountedReader
   #packsOpened = 0
   #refsSent = 0
+  #calls = 0
   readonly #actor: string
   readonly #role: MirrorRole
   #isRestoring = false
@@ -85,7 +88,7 @@ export class Mirror {
     role: MirrorRole = 'reader',
   ) {
     this.#deps = deps
-    this.#stub = repositoryOf(deps.environment, did, rkey)
+    this.#object = repositoryOf(deps.environment, did, rkey)
     this.#reader = new CountedReader(deps.environment.PACKS)
     this.#role = role
     this.#actor = handle ?? did
@@ -270,9 +273,16 @@ export class Mirror {
     return {
       packs: this.#packsOpened,
       refsSent: this.#refsSent,
+      calls: this.#calls,
       r2Reads: this.#reader.reads,
       peakBytes: this.memory.peak,
     }
+  }
+
+  /** The object, to be called once. */
+  get #stub(): DurableObjectStub<Repository> {
+    this.#calls++
+    return this.#object
   }
 
   /** For who comes next: this request may be in the middle of its answer. */

@@ -1,4 +1,5 @@
 import { createPdsClient } from '../../durable-objects/pds-clients.ts'
+import type { Mirror } from '../../durable-objects/repository/mirror.ts'
 import { ALL_REFS } from '../../git/refs/ref-selection.ts'
 import { IndexReader } from '../../storage/index/index-reader.ts'
 import type { Manifest } from '../../storage/manifest.ts'
@@ -16,21 +17,34 @@ const PATIENCE = 3_000
 /** When the page that says so is to be loaded again. Seconds. */
 const RETRY_AFTER = 4
 
-/** How the pages get at accounts and repositories. */
-export function wireWeb(context: RequestContext, request: Pick<Request, 'url'>): WebDeps {
+/**
+ * How the pages get at accounts and repositories.
+ *
+ * @param onOpen hears of the mirror of each repository that is opened
+ */
+export function wireWeb(
+  context: RequestContext,
+  request: Pick<Request, 'url'>,
+  onOpen: (mirror: Mirror) => void,
+): WebDeps {
   return {
-    open: (reference) => open(context, reference),
+    open: (reference) => open(context, reference, onOpen),
     account: (actor) => account(context, actor, new URL(request.url).origin),
     index: new IndexReader(context.db),
     keeper: { cache: caches.default, waitUntil: (work) => context.waitUntil(work) },
   }
 }
 
-async function open(context: RequestContext, reference: RepositoryReference): Promise<OpenedRepository> {
+async function open(
+  context: RequestContext,
+  reference: RepositoryReference,
+  onOpen: (mirror: Mirror) => void,
+): Promise<OpenedRepository> {
   const located = await locateRepository(context, reference)
   if (located === null) throw repositoryNotFound(reference)
   const { identity, entry } = located
   const mirror = context.mirror(identity, entry.rkey)
+  onOpen(mirror)
   let progress = 'it has been asked for'
   const complete = mirror.completeManifest(ALL_REFS, (line) => {
     progress = line

@@ -325,3 +325,13 @@ test('a page is kept until something changes, and one of a commit forever', asyn
   expect(new Set(tags).size).toBe(3)
   expect((await get('/-/assets/old/style.css')).headers.get('cache-control')).toBe('public, max-age=60')
 })
+
+test('what a page has cost is logged: one that is asked again calls the mirror once, and nothing else', async () => {
+  const ask = async () => (await fetch(edge.url + BASE, { headers: { Accept: 'text/html' } })).arrayBuffer()
+  await ask()
+  const from = edge.logs.length
+  await ask()
+  const logged = () => edge.logs.slice(from).find(({ message }) => message.includes('"event":"page-answered"'))?.message
+  await expect.poll(logged).toBeDefined()
+  expect(JSON.parse(logged()!)).toMatchObject({ path: BASE, status: 200, queries: 0, calls: 1, r2Reads: 0 })
+})

@@ -1,3 +1,4 @@
+import { LruCache } from '../../../git/bytes/lru-cache.ts'
 import { findLanguage, languageById } from './find-language.ts'
 import { GRAMMARS } from './grammars.ts'
 import hljs from './highlight-core.js'
@@ -42,6 +43,15 @@ export function languageOf(path: string, firstLine?: string): string | null {
   return findLanguage(path, firstLine)?.id ?? null
 }
 
+/**
+ * Texts that were highlighted before, by grammar and content, the HTML counted in UTF-16 units: a push makes pages of all
+ * files to be drawn anew, and of these it has changed a few.
+ */
+const KEPT_LENGTH = 2 * 1024 * 1024
+const keptLines = new LruCache<string, readonly string[]>(KEPT_LENGTH, (lines) => lengthOf(lines) + 1)
+/** A larger one would drive out all others. */
+const KEPT_TEXT = 64 * 1024
+
 /** Highlights a text, by highlight.js (its classes begin with `hljs-`). Characters that cannot be seen are made visible. */
 export function highlightLines(
   text: string,
@@ -58,6 +68,9 @@ export function highlightLines(
   if (lines.some((line) => line.length > limits.lineLength)) {
     return plain(`it has lines of more than ${limits.lineLength} characters`)
   }
+  const name = shown.length > KEPT_TEXT ? null : `${grammar}\n${shown}`
+  const kept = name === null || limits !== HIGHLIGHT_LIMITS ? undefined : keptLines.get(name)
+  if (kept !== undefined) return { lines: kept, language, plainBecause: null }
   register(grammar)
   const pieces = splitPieces(lines).join(BETWEEN)
   const { value } = hljs.highlight(pieces, { language: inPieces(grammar), ignoreIllegals: true })
@@ -67,7 +80,12 @@ export function highlightLines(
     return plain('its grammar could not read it')
   const highlighted = splitHtml(html, limits.html)
   if (highlighted === null) return plain('it is nested too deeply')
+  if (name !== null && limits === HIGHLIGHT_LIMITS) keptLines.set(name, highlighted)
   return { lines: highlighted, language, plainBecause: null }
+}
+
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** Stands between pieces, in the place of a line break. No text has it: it has been made visible. */

@@ -135,3 +135,10 @@ test.each(LANGUAGES.map(({ id }) => [id]))('%s shows the text that it was given'
   const plain = highlightLines(text, null).lines.map(textOf)
   expect(highlightLines(text, language).lines.map(textOf)).toEqual(plain)
 })
+
+test('the same text gives the same again, and each language its own', () => {
+  const text = 'const a = 1 // one\n'
+  const first = highlightLines(text, 'javascript')
+  expect(highlightLines(text, 'javascript')).toEqual(first)
+  expect(highlightLines(text, 'python').lines).not.toEqual(first.lines)
+})
