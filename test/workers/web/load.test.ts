@@ -21,6 +21,10 @@ import { GitRepositoryView } from '../../storage/git-repository-view.ts'
 
 const repository = new ScratchRepository({ bare: true })
 let view: GitRepositoryView
+/** Of a fork, with a commit of its own. */
+const fork = new ScratchRepository({ bare: true })
+let forkView: GitRepositoryView
+let forkHead = ''
 let record: OpenedRepository['record'] = {
   name: 'app',
   defaultBranch: 'main',
@@ -66,10 +70,20 @@ beforeAll(() => {
   }
   repository.git(['tag', '-a', 'v2', '-m', 'Second\n\nIts notes', ids[1]!])
   view = new GitRepositoryView(repository)
+  fork.git(['fetch', '--quiet', repository.path, 'refs/heads/main:refs/heads/main'])
+  const tree = fork.text(['rev-parse', `${ids[0]}^{tree}`])
+  forkHead = fork.text(['commit-tree', tree, '-p', ids[1]!, '-m', 'Of the fork'], '', {
+    GIT_AUTHOR_DATE: '@5000 +0000',
+    GIT_COMMITTER_DATE: '@5000 +0000',
+  })
+  fork.git(['update-ref', 'refs/heads/main', forkHead])
+  forkView = new GitRepositoryView(fork)
 })
 afterAll(async () => {
   await view[Symbol.asyncDispose]()
+  await forkView[Symbol.asyncDispose]()
   repository[Symbol.dispose]()
+  fork[Symbol.dispose]()
 })
 
 async function load<T>(
@@ -79,14 +93,17 @@ async function load<T>(
   form: Form = 'html',
 ): Promise<{ data: T; key: string; immutable: boolean }> {
   const deps: Pick<WebDeps, 'open'> = {
-    open: async () => ({
-      account: { did: 'did:plc:alice', handle: 'alice.test' },
-      rkey: '3l',
-      record,
-      view,
-      lastCommits,
-      facts,
-    }),
+    open: async (reference) => {
+      const actor = 'actor' in reference ? reference.actor : ''
+      return {
+        account: { did: `did:plc:${actor.split('.')[0]}`, handle: actor },
+        rkey: '3l',
+        record,
+        view: actor === 'bob.test' ? forkView : view,
+        lastCommits,
+        facts,
+      }
+    },
   }
   const url = new URL(`https://edge.test/alice.test/app${query}`)
   const call: PageCall = {
@@ -142,6 +159,22 @@ describe('what pages show', () => {
     const cut = await gatherFacts(fresh, { commit: code, tree }, 5, limits)
     expect([cut.languages.map(({ name }) => name), cut.commits, cut.isWhole]).toEqual([['TypeScript'], 2, false])
     repository.git(['update-ref', '-d', 'refs/heads/code'])
+  })
+
+  it('of a comparison with a fork: its commits, and links that lead to it', async () => {
+    for (const head of ['bob.test:main', 'bob.test/app:main', 'bob.test:']) {
+      const { data } = await load(loadCompare, `main...${head}`)
+      expect([data.commits.map(({ oid }) => oid), data.ahead, data.behind, data.mergeBase]).toEqual([
+        [forkHead],
+        1,
+        0,
+        ids[1],
+      ])
+      expect([data.frame.did, data.headFrame.did, data.headRevision]).toEqual(['did:plc:alice', 'did:plc:bob', 'main'])
+      expect(data.diff.files.map(({ path }) => `${Buffer.from(path)}`)).toEqual(['a.txt', 'd/b.txt'])
+    }
+    const { data } = await load(loadCompare, 'side/x...bob.test:main')
+    expect([data.ahead, data.behind, data.mergeBase]).toEqual([2, 1, ids[0]])
   })
 
   it('as text, of a commit: its patch, in a block that nothing in it ends', async () => {

@@ -1,10 +1,10 @@
 import type { Oid } from '../../../git/bytes/oid.ts'
 import { type Commit, parseCommit } from '../../../git/object/commit.ts'
+import type { ObjectSource } from '../../../git/object/object-source.ts'
 import { COMMIT } from '../../../git/object/object-type.ts'
 import { readObject } from '../../../git/object/read-object.ts'
 import { parseSignature } from '../../../git/object/signature.ts'
 import { decodeText } from '../../../git/object/text.ts'
-import type { RepositoryObjects } from '../../../storage/repository-view.ts'
 
 /** Who did something, and when. */
 export interface Person {
@@ -31,7 +31,7 @@ export interface CommitInfo {
 /** Longer subjects are cut: they come from strangers, and stand in lists. In UTF-16 units. */
 const MAX_SUBJECT = 300
 
-export async function readCommitInfo(objects: RepositoryObjects, oid: Oid): Promise<CommitInfo> {
+export async function readCommitInfo(objects: ObjectSource, oid: Oid): Promise<CommitInfo> {
   return commitInfo(oid, parseCommit(await readObject(objects, oid, COMMIT)))
 }
 

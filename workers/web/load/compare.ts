@@ -1,5 +1,9 @@
+import type { CommitGraph } from '../../../git/graph/commit-graph.ts'
+import { JoinedGraph } from '../../../git/graph/joined-graph.ts'
 import { mergeBases } from '../../../git/merge/merge-bases.ts'
+import type { ObjectSource } from '../../../git/object/object-source.ts'
 import { missingCommits } from '../../../git/walk/missing-commits.ts'
+import type { RepositoryView } from '../../../storage/repository-view.ts'
 import type { NamedCommit } from '../../../storage/revision.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { utf8Text } from '../../http/percent.ts'
@@ -16,6 +20,10 @@ import { type RefChoices, refChoices } from './ref-choices.ts'
 /** What a revision has that another does not: `base...head`, as a pull request would bring it. */
 export interface CompareData {
   readonly frame: RepositoryFrame
+  /** Of the repository that head is in: the same, or another one, as a fork. */
+  readonly headFrame: RepositoryFrame
+  /** What URLs of that one call head. */
+  readonly headRevision: string
   readonly choices: RefChoices
   /** As the URL names them. */
   readonly base: string
@@ -33,17 +41,49 @@ export interface CompareData {
 /** Commits that are listed. */
 export const LISTED = 50
 
-/** `/<actor>/<repository>/compare/<base>...<head>?from=&view=`; without a head, the default branch is the base. */
+/**
+ * `/<actor>/<repository>/compare/<base>...<head>?from=&view=`; without a head, the default branch is the base. A head of another
+ * repository is `<actor>:<revision>` or `<actor>/<repository>:<revision>`.
+ */
 export async function loadCompare(call: PageCall): Promise<PageSource<CompareData>> {
   const opened = await openCalled(call)
   const { base, head } = readRange(call, opened)
-  const [from, to] = await Promise.all([base, head].map((text) => findCommit(opened, text)))
+  const other = await openOther(call, opened, head)
+  const [from, to] = await Promise.all([findCommit(opened, base), findCommit(other.opened, other.revision)])
   const shown = readDiffView(call.url)
   return {
-    key: [...frameKey(opened), from!.oid, to!.oid],
+    key: [...frameKey(opened), ...frameKey(other.opened), from.oid, to.oid],
     immutable: false,
-    read: () => readComparison(opened, { base, head, from: from!, to: to!, shown, form: call.form }),
+    read: () => readComparison(opened, other, { base, head, from, to, shown, form: call.form }),
   }
+}
+
+interface Head {
+  readonly opened: OpenedRepository
+  readonly revision: string
+}
+
+/** The repository that a head is in. No name of a ref holds a colon. */
+async function openOther({ deps, repository }: PageCall, opened: OpenedRepository, head: string): Promise<Head> {
+  const colon = head.lastIndexOf(':')
+  if (colon === -1) return { opened, revision: head }
+  const [actor = '', name = repository] = head.slice(0, colon).split('/')
+  const other = await deps.open({ actor, name })
+  return { opened: other, revision: head.slice(colon + 1) || other.view.manifest.defaultBranch }
+}
+
+/** Objects and commits of both. */
+async function joined(
+  ours: RepositoryView,
+  theirs: RepositoryView,
+): Promise<{ graph: CommitGraph; objects: ObjectSource }> {
+  if (ours === theirs) return { graph: await ours.graph(), objects: ours.objects }
+  const [first, second] = await Promise.all([ours.graph(), theirs.graph()])
+  const objects: ObjectSource = {
+    read: async (oid) => (await theirs.objects.read(oid)) ?? ours.objects.read(oid),
+    stat: async (oid) => (await theirs.objects.stat(oid)) ?? ours.objects.stat(oid),
+  }
+  return { graph: new JoinedGraph(first, second), objects }
 }
 
 function readRange({ rest, url }: PageCall, { view: { manifest } }: OpenedRepository): { base: string; head: string } {
@@ -73,17 +113,20 @@ interface Comparison {
 
 async function readComparison(
   opened: OpenedRepository,
+  other: Head,
   { base, head, from, to, shown, form }: Comparison,
 ): Promise<CompareData> {
   const { view } = opened
-  const graph = await view.graph()
+  const { graph, objects } = await joined(view, other.opened.view)
   const [ours, theirs] = [graph.find(from.oid), graph.find(to.oid)]
   const ahead = [...missingCommits(graph, [theirs], [ours]).commits].sort((a, b) => graph.time(b) - graph.time(a))
   const behind = missingCommits(graph, [ours], [theirs]).commits.length
   const mergeBase = mergeBases(graph, [ours], [theirs])[0]
-  const newest = ahead.slice(0, LISTED).map((commit) => readCommitInfo(view.objects, graph.oid(commit)))
+  const newest = ahead.slice(0, LISTED).map((commit) => readCommitInfo(objects, graph.oid(commit)))
   return {
     frame: frameOf(opened),
+    headFrame: frameOf(other.opened),
+    headRevision: other.revision,
     choices: refChoices(view.manifest),
     base,
     head,
@@ -93,7 +136,7 @@ async function readComparison(
     mergeBase: mergeBase === undefined ? null : graph.oid(mergeBase),
     view: shown,
     diff: await loadDiff(
-      view.objects,
+      objects,
       mergeBase === undefined ? null : graph.tree(mergeBase),
       to.commit.tree,
       shown.from,

@@ -11,7 +11,7 @@ import { RepositoryHead } from '../parts/repository-head.tsx'
 import type { Site } from '../site.ts'
 
 export function ComparePage(data: CompareData, site: Site) {
-  const { frame, choices, base, head, commits, ahead, behind, mergeBase, view, diff } = data
+  const { frame, headFrame, headRevision, choices, base, head, commits, ahead, behind, mergeBase, view, diff } = data
   const here = `${frame.base}/compare/${encodePath(base)}...${encodePath(head)}`
   return (
     <Layout
@@ -43,8 +43,8 @@ export function ComparePage(data: CompareData, site: Site) {
         )}
       </p>
       {ahead > LISTED && diff.from === 0 && <p class="note">The newest {LISTED} commits are listed.</p>}
-      {diff.from === 0 && <CommitList frame={frame} commits={commits} />}
-      <Diff frame={frame} diff={diff} view={view} revision={head} here={here} />
+      {diff.from === 0 && <CommitList frame={headFrame} commits={commits} />}
+      <Diff frame={headFrame} diff={diff} view={view} revision={headRevision} here={here} />
     </Layout>
   )
 }
