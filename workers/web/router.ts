@@ -4,12 +4,16 @@ import { HttpError } from '../http/http-error.ts'
 import { percentDecodeText } from '../http/percent.ts'
 import { redirectMoved } from '../http/redirect-moved.ts'
 import { serveAsset } from './assets/assets.ts'
+import { answerCard } from './cards/answer-card.ts'
+import type { Card } from './cards/card.ts'
+import { accountCard } from './cards/cards.ts'
 import type { WebDeps } from './deps.ts'
 import { robotsText, SITEMAP_PARTS, SITEMAP_REPOSITORIES, sitemapIndex, sitemapOf } from './feeds/crawlers.ts'
 import { accountFeed, commitsFeed, tagsFeed } from './feeds/feeds.ts'
 import type { Html } from './jsx/html.ts'
 import { loadAccount } from './load/account.ts'
 import { loadBlame } from './load/blame.ts'
+import { cardOfCommit, cardOfRepository } from './load/cards.ts'
 import { loadCommit } from './load/commit.ts'
 import { loadCommits, loadNewCommits } from './load/commits.ts'
 import { loadCompare } from './load/compare.ts'
@@ -65,6 +69,12 @@ webRouter
   .all('/-/find', findAnswer)
   .all('/-/find/:actor/:repository', findAnswer)
   .all('/-/avatar/:actor/:cid', avatar)
+  .all(
+    '/-/card/:version/:actor/card.png',
+    card(async (call) => accountCard(await (await loadAccount(call)).read())),
+  )
+  .all('/-/card/:version/:actor/:repository/card.png', card(cardOfRepository))
+  .all('/-/card/:version/:actor/:repository/commit/:rest/card.png', card(cardOfCommit))
   .all('/-/feed/:actor', feed(loadAccount, accountFeed))
   .all('/-/assets/:hash/:name', asset)
   .all('/:actor', page(loadAccount, AccountPage, accountText))
@@ -143,6 +153,12 @@ async function avatar({ params: { actor, cid } }: IRequestStrict, deps: WebDeps)
       'X-Content-Type-Options': 'nosniff',
     },
   })
+}
+
+/** @param of what the card shows */
+function card(of: (call: PageCall) => Promise<Card>) {
+  return async (request: IRequestStrict, deps: WebDeps): Promise<Response> =>
+    answerCard(request as unknown as Request, request.params.version!, await of(readCall(request, deps)), deps.keeper)
 }
 
 async function sitemap({ params: { part }, url }: IRequestStrict, { index }: WebDeps): Promise<Response> {

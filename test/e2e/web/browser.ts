@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import chromium from '@sparticuz/chromium'
@@ -83,6 +83,11 @@ function axeSource(): Promise<string> {
 
 /** Takes a picture of the whole page, for people to look at. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  await saveScreenshot(await page.screenshot({ fullPage: true }), name)
+}
+
+/** @param png a picture, for people to look at */
+export async function saveScreenshot(png: Uint8Array, name: string): Promise<void> {
   await mkdir(SCREENSHOTS, { recursive: true })
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
+  await writeFile(join(SCREENSHOTS, `${name}.png`), png)
 }

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { createDemoRepository } from '../../../dev/demo-repository.ts'
+import { HOSTILE } from '../../workers/web/render/hostile-inputs.ts'
 import { startWorld } from '../harness.ts'
 import { settled } from '../indexer/settled.ts'
 import { WorkingCopy } from '../working-copy.ts'
-import { accessibilityFaults, screenshot, startBrowser, visit } from './browser.ts'
+import { accessibilityFaults, saveScreenshot, screenshot, startBrowser, visit } from './browser.ts'
 
 // What people see: the pages in a real browser, with scripts and without, on a small repository and a hostile one.
 const world = await startWorld({ isFollowing: true })
@@ -186,7 +187,15 @@ test('nothing that a repository holds runs, or leaves its place', async () => {
   const document = `# ${evil}\n\n<script>alert(2)</script> [a](javascript:alert(3)) ![b](https://elsewhere.test/x.png)\n\n</main><h1 id="main">`
   await mkdir(join(work.directory, 'd'), { recursive: true })
   await writeFile(join(work.directory, 'd', name), document)
-  await work.commit(`${evil}\n\n<script>alert(4)</script>`, {
+  // Every way into a page that is known, each alone and all of a kind in a row, with whatever they leave open.
+  const corpus = Object.entries(HOSTILE).flatMap(([kind, texts]) => [
+    [`corpus/${kind}.md`, texts.join('\n\n---\n\n')] as const,
+    [`corpus/${kind}-open.md`, texts.join('\n')] as const,
+  ])
+  const all = Object.values(HOSTILE).flat().join('\n').replaceAll('\0', '')
+  await work.git('config', 'user.name', evil.replace(/[<>]/g, ''))
+  await work.commit(`${evil}\n\n<script>alert(4)</script>\n${all}`, {
+    ...Object.fromEntries(corpus),
     'README.md': document,
     'x.svg': '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(5)"><script>alert(6)</script></svg>',
     'x.html': '<script>alert(7)</script>',
@@ -195,6 +204,19 @@ test('nothing that a repository holds runs, or leaves its place', async () => {
   await work.git('push', '--quiet', world.as(alice, 'evil'), 'main', `main:refs/heads/${branch.replaceAll('~', '')}`)
   const oid = await work.resolve('main')
   const base = '/alice.test/evil'
+  const record = {
+    name: 'evil-record',
+    description: `${evil} ${all}`.slice(0, 500),
+    topics: [evil, '<svg/onload=alert(9)>'],
+    website: 'https://x.test/"onmouseover="alert(1)',
+  }
+  await world.createRecord(alice, 'dev.skein.repo', '3lzyxwvutsr2z', {
+    ...record,
+    defaultBranch: 'main',
+    objectFormat: 'sha1',
+    createdAt: '2026-01-01T00:00:00Z',
+  })
+  await settled(edge)
   await using visited = await visit(browser, edge.url)
   const { page, faults } = visited
   const places = [
@@ -204,12 +226,24 @@ test('nothing that a repository holds runs, or leaves its place', async () => {
     '/commits/main',
     '/tree/main/d',
     `/blob/main/d/${encodeURIComponent(name)}`,
+    `/blame/main/README.md`,
+    '/compare/main...main',
+    '/tree/main/corpus',
+    ...corpus.flatMap(([path]) => [`/blob/main/${path}`, `/blob/main/${path}?view=source`]),
   ]
   for (const place of [...places, '/blob/main/x.svg', '/blob/main/x.html', '/raw/main/x.html', '/raw/main/x.svg']) {
     await page.goto(base + place)
     expect([place, (await page.locator('main').count()) > 1]).toEqual([place, false])
   }
-  await page.goto(`/search?q=${encodeURIComponent(evil)}`)
+  for (const path of [
+    `/search?q=${encodeURIComponent(evil)}`,
+    `/search?topic=${encodeURIComponent(evil)}`,
+    '/alice.test',
+    '/alice.test/evil-record',
+    `/${encodeURIComponent(evil)}`,
+    '/search?q=evil',
+  ])
+    await page.goto(path)
   await page.goto(`${base}/tree/${encodeURIComponent(branch)}`)
   expect(faults.filter((fault) => !/sandboxed|404/.test(fault))).toEqual([])
 })
@@ -247,6 +281,30 @@ test('an account is who its profile says, with a picture from this edge and no o
   expect(await picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(1)
   expect(visited.faults).toEqual([])
   expect((await fetch(`${edge.url}/-/avatar/${alice.did}/${'b'.padEnd(59, 'a')}`)).status).toBe(404)
+})
+
+test('what is shared has a picture, drawn once', async () => {
+  const pictureOf = async (path: string) => {
+    const html = await (await fetch(edge.url + path, { headers: { accept: 'text/html' } })).text()
+    return /<meta property="og:image" content="([^"]+)">/.exec(html)![1]!
+  }
+  for (const path of ['/alice.test', BASE, `${BASE}/commit/${head}`]) {
+    const url = await pictureOf(path)
+    const drawn = await fetch(url)
+    expect([path, drawn.status, drawn.headers.get('content-type')]).toEqual([path, 200, 'image/png'])
+    expect(drawn.headers.get('cache-control')).toContain('immutable')
+    const png = Buffer.from(await drawn.arrayBuffer())
+    expect([png.subarray(1, 4).toString(), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(['PNG', 1200, 630])
+    await saveScreenshot(png, `card-${path.split('/').length}`)
+    const again = await fetch(url)
+    expect(Buffer.from(await again.arrayBuffer()).equals(png)).toBe(true)
+    const etag = drawn.headers.get('etag')!
+    expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304)
+    const old = await fetch(url.replace(/card\/[^/]+/, 'card/older'))
+    expect([old.status, old.headers.get('cache-control')]).toEqual([200, 'no-cache'])
+  }
+  expect((await fetch(`${edge.url}/-/card/x${BASE}/commit/${'0'.repeat(40)}/card.png`)).status).toBe(404)
+  expect((await fetch(`${edge.url}/-/card/x/alice.test/absent/card.png`)).status).toBe(404)
 })
 
 test('programs find feeds, a sitemap, and where a Go package is', async () => {

@@ -1,3 +1,4 @@
+import { accountCardHref } from '../cards/cards.ts'
 import { accountFeedHref } from '../feeds/feeds.ts'
 import { countOf } from '../format.ts'
 import { accountHref, avatarHref, withQuery } from '../hrefs.ts'
@@ -10,7 +11,8 @@ import { Pager } from '../parts/pager.tsx'
 import { messageHtml } from '../render/text.ts'
 import type { Site } from '../site.ts'
 
-export function AccountPage({ actor, did, profile, repositories, total, next, pushes }: AccountData, site: Site) {
+export function AccountPage(data: AccountData, site: Site) {
+  const { actor, did, profile, repositories, total, next, pushes } = data
   const here = accountHref(actor)
   const count = total ?? repositories.length
   return (
@@ -20,6 +22,7 @@ export function AccountPage({ actor, did, profile, repositories, total, next, pu
       description={`Repositories of ${actor}`}
       canonical={here}
       feed={accountFeedHref(actor)}
+      card={accountCardHref(data)}
     >
       <header class="account-head">
         {profile.avatar !== null && (

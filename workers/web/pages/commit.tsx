@@ -1,3 +1,4 @@
+import { commitCardHref } from '../cards/cards.ts'
 import { commitHref, revisionHref } from '../hrefs.ts'
 import { Html } from '../jsx/html.ts'
 import type { CommitData } from '../load/commit.ts'
@@ -19,6 +20,7 @@ export function CommitPage({ frame, commit, view, diff }: CommitData, site: Site
       title={`${subject || oid.slice(0, 8)} · ${frame.actor}/${frame.name}`}
       canonical={here}
       isPassing={diff.from > 0}
+      card={commitCardHref(frame, commit)}
     >
       <RepositoryHead frame={frame} tab="commits" />
       <article class="commit">

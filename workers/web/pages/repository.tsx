@@ -1,3 +1,4 @@
+import { repositoryCardHref } from '../cards/cards.ts'
 import type { Facts } from '../facts/gather-facts.ts'
 import { commitsFeedHref } from '../feeds/feeds.ts'
 import { countOf, formatSize } from '../format.ts'
@@ -19,6 +20,7 @@ export function RepositoryPage({ frame, about, tree, facts, release }: Repositor
       title={`${frame.actor}/${frame.name}`}
       description={frame.description ?? `The repository ${frame.name} of ${frame.actor}`}
       canonical={frame.base}
+      card={repositoryCardHref(frame, facts)}
       feed={commitsFeedHref(frame.base, frame.defaultBranch)}
       goImport={`${https.replace(/^https?:\/\//, '')} git ${https}`}
     >

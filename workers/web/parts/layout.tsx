@@ -1,4 +1,5 @@
 import { assetHref } from '../assets/assets.ts'
+import { CARD_HEIGHT, CARD_WIDTH } from '../cards/card.ts'
 import { type Child, Html } from '../jsx/html.ts'
 import type { Site } from '../site.ts'
 import { SearchIcon, SkeinMark, ThemeIcon } from './icons.tsx'
@@ -15,13 +16,25 @@ export interface LayoutProps {
   readonly isPassing?: boolean
   /** Path of the Atom feed of what is shown. */
   readonly feed?: string
+  /** Path of the picture that stands for the page where somebody shares its address. */
+  readonly card?: string
   /** Where the page's repository is, for `go get`. */
   readonly goImport?: string
   readonly children?: Child
 }
 
 /** A whole page. */
-export function Layout({ site, title, description, canonical, isPassing, feed, goImport, children }: LayoutProps) {
+export function Layout({
+  site,
+  title,
+  description,
+  canonical,
+  isPassing,
+  feed,
+  card,
+  goImport,
+  children,
+}: LayoutProps) {
   return (
     <>
       {new Html('<!doctype html>')}
@@ -38,6 +51,7 @@ export function Layout({ site, title, description, canonical, isPassing, feed, g
             <link rel="canonical" href={site.origin + (canonical ?? site.path)} />
           )}
           {feed && <link rel="alternate" type="application/atom+xml" href={feed} />}
+          {card && <Preview site={site} title={title} description={description ?? ''} card={card} />}
           {goImport && <meta name="go-import" content={goImport} />}
           <link rel="icon" href={assetHref('icon.svg')} type="image/svg+xml" />
           <link rel="stylesheet" href={assetHref('style.css')} />
@@ -67,6 +81,36 @@ export function Layout({ site, title, description, canonical, isPassing, feed, g
           </footer>
         </body>
       </html>
+    </>
+  )
+}
+
+interface PreviewProps {
+  readonly site: Site
+  readonly title: string
+  readonly description: string
+  readonly card: string
+}
+
+/** What others show of the page. https://ogp.me */
+function Preview({ site, title, description, card }: PreviewProps) {
+  const properties = {
+    'og:type': 'website',
+    'og:site_name': 'Skein',
+    'og:title': title,
+    'og:description': description,
+    'og:url': site.origin + site.path,
+    'og:image': site.origin + card,
+    'og:image:width': CARD_WIDTH,
+    'og:image:height': CARD_HEIGHT,
+    'og:image:alt': description === '' ? title : `${title}: ${description}`,
+  }
+  return (
+    <>
+      {Object.entries(properties).map(([property, content]) => (
+        <meta property={property} content={content} />
+      ))}
+      <meta name="twitter:card" content="summary_large_image" />
     </>
   )
 }

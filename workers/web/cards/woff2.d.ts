@@ -1,0 +1,4 @@
+declare module '*.woff2' {
+  const data: ArrayBuffer
+  export default data
+}
