@@ -12,6 +12,10 @@ const REQUESTS = 40
 const WARM_UP = 15
 /** What a page may have, compressed, without its pictures. Bytes. */
 const MAX_COMPRESSED = 30 * 1024
+/** Milliseconds that one is answered in. */
+const CARD = 3
+/** By then the facts of a repository are gathered. */
+const FACTS_MILLISECONDS = 10_000
 /** What Cloudflare compresses with on the way, more or less. */
 const GZIP = { level: 6 }
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
@@ -22,8 +26,8 @@ const AS_BROWSER: Headers = { Accept: 'text/html' }
 const ANEW: Headers = { ...AS_BROWSER, ...NO_STORE }
 
 /**
- * What pages take: asked again, drawn anew by an isolate that has the mirror's files at hand, and by a process that was
- * just started and has but its code. Readers ask one after the other over one connection.
+ * What pages take: asked again, drawn anew by an isolate that has the mirror's files and highlighted texts at hand, and by a
+ * process that was just started and has but its code. Readers ask one after the other over one connection.
  */
 export async function benchPages({ repository, rounds }: { repository: string; rounds: number }): Promise<Report> {
   await using stage = await openStage({ isFollowing: true })
@@ -34,6 +38,8 @@ export async function benchPages({ repository, rounds }: { repository: string; r
   })
   const pages = await pagesOf(stage.git, source, `/${stage.alice.handle}/${REPOSITORY}`)
   const rows: Row[] = []
+  const card = await cardOf(stage, pages.find(({ name }) => name === 'repository')!)
+  pages.push(card)
   for (const page of pages) {
     const again = await measureWarm(stage, page, AS_BROWSER, rounds)
     const anew = await measureWarm(stage, page, ANEW, rounds)
@@ -105,6 +111,17 @@ async function ask({ edge }: Stage, { path }: MeasuredPage, headers: Headers): P
   const bytes = new Uint8Array(await response.arrayBuffer())
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${new TextDecoder().decode(bytes)}`)
   return bytes
+}
+
+/** The picture that a page is shared with. */
+async function cardOf(stage: Stage, page: MeasuredPage): Promise<MeasuredPage> {
+  // Twice: what it says of the repository is gathered after the first answer.
+  await ask(stage, page, AS_BROWSER)
+  await new Promise((resolve) => setTimeout(resolve, FACTS_MILLISECONDS))
+  const html = new TextDecoder().decode(await ask(stage, page, AS_BROWSER))
+  const url = /<meta property="og:image" content="([^"]+)">/.exec(html)?.[1]
+  if (url === undefined) throw new Error(`${page.path} has no picture`)
+  return { name: 'card', path: new URL(url).pathname, reach: CARD, coldReach: null, isTypical: false }
 }
 
 function sizesOf(page: Uint8Array): { plain: number; gzip: number; brotli: number } {
