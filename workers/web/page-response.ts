@@ -31,7 +31,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 
 /** Part of entity tags: to be raised when the same content is drawn as another page. */
-const DRAWING = 1
+const DRAWING = 2
 
 /** What the tag of a page is made of, whatever else it shows. */
 export function pageTag(key: readonly unknown[]): string {

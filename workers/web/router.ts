@@ -5,15 +5,13 @@ import { percentDecodeText } from '../http/percent.ts'
 import { redirectMoved } from '../http/redirect-moved.ts'
 import { serveAsset } from './assets/assets.ts'
 import { answerCard } from './cards/answer-card.ts'
-import type { Card } from './cards/card.ts'
-import { accountCard } from './cards/cards.ts'
 import type { WebDeps } from './deps.ts'
 import { robotsText, SITEMAP_PARTS, SITEMAP_REPOSITORIES, sitemapIndex, sitemapOf } from './feeds/crawlers.ts'
 import { accountFeed, commitsFeed, tagsFeed } from './feeds/feeds.ts'
 import type { Html } from './jsx/html.ts'
 import { loadAccount } from './load/account.ts'
 import { loadBlame } from './load/blame.ts'
-import { cardOfCommit, cardOfRepository } from './load/cards.ts'
+import { type CardSource, cardOfAccount, cardOfCommit, cardOfRepository } from './load/cards.ts'
 import { loadCommit } from './load/commit.ts'
 import { loadCommits, loadNewCommits } from './load/commits.ts'
 import { loadCompare } from './load/compare.ts'
@@ -22,6 +20,7 @@ import { loadHome } from './load/home.ts'
 import { loadBranches, loadTags } from './load/refs.ts'
 import { loadRepository } from './load/repository.ts'
 import { loadSearch } from './load/search.ts'
+import { loadSignIn } from './load/sign-in.ts'
 import { loadTree } from './load/tree.ts'
 import { formOf, isOfGo } from './negotiate.ts'
 import { type Load, type PageCall, readCall } from './page.ts'
@@ -38,10 +37,11 @@ import { RefsPage } from './pages/refs.tsx'
 import { ReleasesPage } from './pages/releases.tsx'
 import { RepositoryPage } from './pages/repository.tsx'
 import { SearchPage } from './pages/search.tsx'
+import { SignInPage } from './pages/sign-in.tsx'
 import { TreePage } from './pages/tree.tsx'
 import { find } from './palette/find.ts'
 import type { Site } from './site.ts'
-import { accountText, homeText, searchText } from './text/accounts.ts'
+import { accountText, homeText, searchText, signInText } from './text/accounts.ts'
 import { errorText } from './text/error.ts'
 import { blameText, fileText, repositoryText, treeText } from './text/files.ts'
 import { commitsText, commitText, compareText, refsText } from './text/history.ts'
@@ -63,16 +63,14 @@ webRouter
   .all('*', onlyReading)
   .all('/', page(loadHome, HomePage, homeText))
   .all('/search', page(loadSearch, SearchPage, searchText))
+  .all('/sign-in', page(loadSignIn, SignInPage, signInText))
   .all('/robots.txt', ({ url }) => textResponse(robotsText(new URL(url).origin), 'text/plain; charset=utf-8'))
   .all('/sitemap.xml', ({ url }) => textResponse(sitemapIndex(new URL(url).origin), XML))
   .all('/-/sitemap/:part', sitemap)
   .all('/-/find', findAnswer)
   .all('/-/find/:actor/:repository', findAnswer)
   .all('/-/avatar/:actor/:cid', avatar)
-  .all(
-    '/-/card/:version/:actor/card.png',
-    card(async (call) => accountCard(await (await loadAccount(call)).read())),
-  )
+  .all('/-/card/:version/:actor/card.png', card(cardOfAccount))
   .all('/-/card/:version/:actor/:repository/card.png', card(cardOfRepository))
   .all('/-/card/:version/:actor/:repository/commit/:rest/card.png', card(cardOfCommit))
   .all('/-/feed/:actor', feed(loadAccount, accountFeed))
@@ -156,7 +154,7 @@ async function avatar({ params: { actor, cid } }: IRequestStrict, deps: WebDeps)
 }
 
 /** @param of what the card shows */
-function card(of: (call: PageCall) => Promise<Card>) {
+function card(of: (call: PageCall) => Promise<CardSource>) {
   return async (request: IRequestStrict, deps: WebDeps): Promise<Response> =>
     answerCard(request as unknown as Request, request.params.version!, await of(readCall(request, deps)), deps.keeper)
 }

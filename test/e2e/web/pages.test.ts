@@ -26,15 +26,22 @@ await symlink('README.md', join(demo.directory, 'link'))
 const head = await demo.commit('Link to it')
 await demo.git('push', '--quiet', world.as(alice, 'demo'), '--all')
 await demo.git('push', '--quiet', world.as(alice, 'demo'), '--tags')
-const avatar = await fetch(`${world.atmosphere.pdsUrl}/xrpc/com.atproto.repo.uploadBlob`, {
-  method: 'POST',
-  headers: { authorization: `Bearer ${alice.accessJwt}`, 'content-type': 'image/png' },
-  body: Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/eL9GtQAAAABJRU5ErkJggg==',
-    'base64',
-  ),
+const PNG_POINT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+/** The same, its checksum wrong. */
+const BROKEN_PNG = `${PNG_POINT.slice(0, 76)}AAAA${PNG_POINT.slice(80)}`
+const upload = async ({ accessJwt }: typeof alice, base64: string) => {
+  const answer = await fetch(`${world.atmosphere.pdsUrl}/xrpc/com.atproto.repo.uploadBlob`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${accessJwt}`, 'content-type': 'image/png' },
+    body: Buffer.from(base64, 'base64'),
+  })
+  return ((await answer.json()) as { blob: { ref: { $link: string } } }).blob
+}
+const blob = await upload(alice, PNG_POINT)
+await world.createRecord(world.bob, 'app.bsky.actor.profile', 'self', {
+  displayName: 'Bob',
+  avatar: await upload(world.bob, BROKEN_PNG),
 })
-const { blob } = (await avatar.json()) as { blob: { ref: { $link: string } } }
 await world.createRecord(alice, 'app.bsky.actor.profile', 'self', {
   displayName: '<b>Alice</b>',
   description: 'Spins.\n"><img src=x onerror=alert(1)> https://alice.example/',
@@ -45,6 +52,7 @@ await settled(edge)
 /** Every kind of page there is. */
 const PAGES: Readonly<Record<string, string>> = {
   home: '/',
+  'sign-in': '/sign-in',
   search: '/search?q=demo',
   account: '/alice.test',
   repository: BASE,
@@ -288,14 +296,16 @@ test('what is shared has a picture, drawn once', async () => {
     const html = await (await fetch(edge.url + path, { headers: { accept: 'text/html' } })).text()
     return /<meta property="og:image" content="([^"]+)">/.exec(html)![1]!
   }
-  for (const path of ['/alice.test', BASE, `${BASE}/commit/${head}`]) {
+  for (const path of ['/alice.test', '/bob.test', BASE, `${BASE}/commit/${head}`]) {
+    // What it says of a repository is gathered after the first answer.
+    const caching = async () => (await fetch(await pictureOf(path))).headers.get('cache-control')
+    await expect.poll(caching, { timeout: 10_000 }).toContain('immutable')
     const url = await pictureOf(path)
     const drawn = await fetch(url)
     expect([path, drawn.status, drawn.headers.get('content-type')]).toEqual([path, 200, 'image/png'])
-    expect(drawn.headers.get('cache-control')).toContain('immutable')
     const png = Buffer.from(await drawn.arrayBuffer())
     expect([png.subarray(1, 4).toString(), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(['PNG', 1200, 630])
-    await saveScreenshot(png, `card-${path.split('/').length}`)
+    await saveScreenshot(png, `card-${path.replaceAll('/', '-')}`)
     const again = await fetch(url)
     expect(Buffer.from(await again.arrayBuffer()).equals(png)).toBe(true)
     const etag = drawn.headers.get('etag')!

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { blobCid } from '../../../atproto/records/blob-cid.ts'
+import { pictureSize } from '../../../workers/web/profile/picture-size.ts'
 import { pictureType } from '../../../workers/web/profile/picture-type.ts'
 import { CachedProfiles } from '../../../workers/web/profile/profiles.ts'
 import { profileOf } from '../../../workers/web/profile/read-profile.ts'
@@ -95,5 +96,23 @@ describe('its picture', () => {
     ['\0\0\0\x20ftypavif', 'image/avif'],
   ])('%j is of the type %s', (text, type) => {
     expect(pictureType(Buffer.from(text, 'latin1'))).toBe(type)
+  })
+})
+
+describe('its size in points', () => {
+  const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
+
+  it.each([
+    ['image/png', '89504e470d0a1a0a 0000000d 49484452 00007530 00007530', { width: 30_000, height: 30_000 }],
+    ['image/gif', '474946383961 2c01 c800', { width: 300, height: 200 }],
+    ['image/jpeg', 'ffd8 ffe0 0004 0000 ffff c0 0011 08 00c8 012c', { width: 300, height: 200 }],
+    ['image/jpeg', 'ffd8 ffda 0004 0000 00', null],
+    ['image/webp', '52494646 00000000 57454250 56503820 00000000 000000 9d012a 2c01 c800', { width: 300, height: 200 }],
+    ['image/webp', '52494646 00000000 57454250 5650384c 00000000 2f 2bc13100', { width: 300, height: 200 }],
+    ['image/webp', '52494646 00000000 57454250 56503858 0a000000 00000000 2b0100 c70000', { width: 300, height: 200 }],
+    ['image/png', '89504e470d0a1a0a', null],
+    ['image/avif', '00000020', null],
+  ])('of %s %s is %j', (type, bytes, size) => {
+    expect(pictureSize(hex(bytes), type)).toEqual(size)
   })
 })

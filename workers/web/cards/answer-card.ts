@@ -2,8 +2,8 @@ import { log } from '../../../durable-objects/log.ts'
 import { LruCache } from '../../../git/bytes/lru-cache.ts'
 import { conditional } from '../../http/conditional.ts'
 import { saysNoStore } from '../../http/no-store.ts'
+import type { CardSource } from '../load/cards.ts'
 import type { PageKeeper } from '../page-response.ts'
-import type { Card } from './card.ts'
 import { cardVersion } from './cards.ts'
 
 type Png = Uint8Array<ArrayBuffer>
@@ -18,11 +18,16 @@ const KEPT_FOR = 30 * 24 * 60 * 60
  * Answers with the picture of a card. A URL that names another version gets what the card is now: its page was read before it
  * changed.
  */
-export async function answerCard(request: Request, asked: string, card: Card, keeper: PageKeeper): Promise<Response> {
-  const version = cardVersion(card)
+export async function answerCard(
+  request: Request,
+  asked: string,
+  source: CardSource,
+  keeper: PageKeeper,
+): Promise<Response> {
+  const version = cardVersion(source.card)
   const validator = { etag: `"${version}"`, immutable: asked === version }
   return conditional(request, validator, async () => {
-    const png = await pngOf(request, version, card, keeper)
+    const png = await pngOf(request, version, source, keeper)
     return new Response(png, {
       headers: {
         'Content-Type': 'image/png',
@@ -33,14 +38,30 @@ export async function answerCard(request: Request, asked: string, card: Card, ke
   })
 }
 
-async function pngOf(request: Request, version: string, card: Card, { cache, waitUntil }: PageKeeper): Promise<Png> {
+async function pngOf(
+  request: Request,
+  version: string,
+  { card, picture }: CardSource,
+  { cache, waitUntil }: PageKeeper,
+): Promise<Png> {
   const url = `${new URL(request.url).origin}/.cards/${version}`
   const isAnew = saysNoStore(request)
   const known = isAnew ? null : (drawnCards.get(version) ?? (await read(cache, url)))
   // Loaded when the first card is asked for: it is larger than all the rest.
-  const png = known ?? (await (await import('./draw-card.ts')).drawCard(card))
+  if (known !== null) {
+    drawnCards.set(version, known)
+    return known
+  }
+  const [{ drawCard }, shown] = await Promise.all([import('./draw-card.ts'), picture()])
+  // What somebody calls a picture may be none.
+  const png = await drawCard(card, shown).catch((error: unknown) => {
+    if (shown === null) throw error
+    return drawCard(card, null)
+  })
+  // Without the picture that it should have it is drawn again the next time.
+  if (shown === null && card.picture !== null) return png
   drawnCards.set(version, png)
-  if (known === null) waitUntil(write(cache, url, png))
+  waitUntil(write(cache, url, png))
   return png
 }
 

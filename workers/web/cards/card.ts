@@ -10,6 +10,8 @@ export interface Card {
   /** In a line at the foot. */
   readonly facts: readonly string[]
   readonly languages: readonly LanguageShare[]
+  /** CID of the picture that is shown beside the title; null: none is. */
+  readonly picture: string | null
 }
 
 export const CARD_WIDTH = 1200

@@ -50,6 +50,7 @@ export function repositoryCard(
       ...(facts?.languages[0] === undefined ? [] : [facts.languages[0].name]),
     ],
     languages: facts?.languages ?? [],
+    picture: null,
   }
 }
 
@@ -60,6 +61,7 @@ export function commitCard({ actor, name }: RepositoryFrame, { oid, subject, bod
     text: body.split('\n\n')[0] ?? '',
     facts: [oid.slice(0, 8), author.name, ...(author.time === null ? [] : [formatDay(author.time)])],
     languages: [],
+    picture: null,
   }
 }
 
@@ -70,5 +72,6 @@ export function accountCard({ actor, did, profile, repositories, total }: Accoun
     text: profile.description,
     facts: [countOf(total ?? repositories.length, 'repository', 'repositories')],
     languages: [],
+    picture: profile.avatar,
   }
 }

@@ -24,11 +24,19 @@ async function start(): Promise<Renderer> {
   return made
 }
 
-/** @returns a PNG */
-export async function drawCard(card: Card): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * @param picture to be shown beside the title; null: none is
+ * @returns a PNG
+ */
+export async function drawCard(card: Card, picture: Uint8Array | null): Promise<Uint8Array<ArrayBuffer>> {
   renderer ??= start()
   try {
-    const drawn = await (await renderer).render(design(card), { width: CARD_WIDTH, height: CARD_HEIGHT, format: 'png' })
+    const drawn = await (await renderer).render(design(card, picture !== null), {
+      width: CARD_WIDTH,
+      height: CARD_HEIGHT,
+      format: 'png',
+      images: picture === null ? [] : [{ src: PICTURE, data: picture }],
+    })
     return new Uint8Array(drawn)
   } catch (error) {
     renderer = null
@@ -36,7 +44,11 @@ export async function drawCard(card: Card): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-function design({ over, title, text, facts, languages }: Card): CardNode {
+/** What the picture is called while it is drawn. */
+const PICTURE = 'picture'
+const PICTURE_SIZE = 168
+
+function design({ over, title, text, facts, languages }: Card, hasPicture: boolean): CardNode {
   const name = drawable(title)
   return box(
     {
@@ -48,10 +60,13 @@ function design({ over, title, text, facts, languages }: Card): CardNode {
       color: INK,
       fontFamily: FONT,
     },
-    box({ flexDirection: 'column', padding: '64px 72px 0' }, [
-      words(drawable(over), { fontSize: 34, color: SOFT, ...clamped(1) }),
-      words(name, { fontSize: sizeOf(name), fontWeight: 700, lineHeight: 1.15, marginTop: 14, ...clamped(3) }),
-      words(drawable(text), { fontSize: 34, lineHeight: 1.4, color: SOFT, marginTop: 28, ...clamped(3) }),
+    box({ padding: '64px 72px 0', justifyContent: 'space-between' }, [
+      box({ flexDirection: 'column', maxWidth: hasPicture ? 850 : 1056 }, [
+        words(drawable(over), { fontSize: 34, color: SOFT, ...clamped(1) }),
+        words(name, { fontSize: sizeOf(name), fontWeight: 700, lineHeight: 1.15, marginTop: 14, ...clamped(3) }),
+        words(drawable(text), { fontSize: 34, lineHeight: 1.4, color: SOFT, marginTop: 28, ...clamped(3) }),
+      ]),
+      ...(hasPicture ? [portrait()] : []),
     ]),
     box({ flexDirection: 'column' }, [
       box({ justifyContent: 'space-between', padding: '0 72px 44px', fontSize: 28, color: SOFT }, [
@@ -61,6 +76,11 @@ function design({ over, title, text, facts, languages }: Card): CardNode {
       bar(languages),
     ]),
   )
+}
+
+function portrait(): CardNode {
+  const style: CardStyle = { borderRadius: '50%', objectFit: 'cover' }
+  return { type: 'image', src: PICTURE, width: PICTURE_SIZE, height: PICTURE_SIZE, style }
 }
 
 /** What a repository is written in, along the lower edge. */

@@ -134,6 +134,9 @@ function Top({ query }: { readonly query: string }) {
           />
         </form>
       </search>
+      <a class="sign-in" href="/sign-in">
+        Sign in
+      </a>
       <button type="button" class="quiet" id="theme" hidden aria-label="Change between light and dark">
         <ThemeIcon />
       </button>

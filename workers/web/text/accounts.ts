@@ -5,6 +5,7 @@ import { shortName } from '../load/frame.ts'
 import type { HomeData } from '../load/home.ts'
 import type { ListedPush, ListedRepository } from '../load/listed.ts'
 import type { SearchData } from '../load/search.ts'
+import type { SignInData } from '../load/sign-in.ts'
 import type { Site } from '../site.ts'
 import { block, document, inline, link, list } from './markdown.ts'
 
@@ -24,6 +25,15 @@ export function homeText({ pushes, newest }: HomeData, site: Site): string {
     pushList(pushes, origin),
     newest.length > 0 && '## Newest repositories',
     repositoryList(newest, origin),
+  )
+}
+
+export function signInText({ guide }: SignInData, { origin }: Site): string {
+  return document(
+    '# Sign in',
+    'Reading needs no account. Signing in by the browser is not there yet; git is, with your handle and an app password:',
+    `\`git push ${origin}/<your handle>/<repository> main\``,
+    `Agents and scripts commit with tokens of their own: ${origin}${guide}`,
   )
 }
 
