@@ -40,4 +40,22 @@ test('what is not there is said in words', async () => {
   expect((await get('/info/refs?service=git-upload-pack')).text).toMatch(/git clone http/)
   expect((await get(`/${bob.handle}/%E0%A4%A/x`)).status).toBe(404)
   expect((await get('/%E0%A4%A')).status).toBe(400)
+  // A link makes this edge say nothing in more than a line.
+  expect((await get('/alice.test/x%0A%0A%23%20y')).text.trim()).not.toContain('\n')
+})
+
+test('HEAD is answered as GET, by which monitors ask', async () => {
+  for (const path of ['/health', '/llms.txt', '/robots.txt', '/.well-known/did.json', '/alice.test']) {
+    const [head, whole] = await Promise.all([
+      fetch(world.edge.url + path, { method: 'HEAD' }),
+      fetch(world.edge.url + path),
+    ])
+    expect([path, head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+      path,
+      whole.status,
+      whole.headers.get('content-type'),
+      '',
+    ])
+  }
+  expect((await fetch(`${world.edge.url}/health`, { method: 'POST' })).status).toBe(405)
 })

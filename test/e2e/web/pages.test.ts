@@ -338,7 +338,7 @@ test('programs find feeds, a sitemap, and where a Go package is', async () => {
       ...Array(commits.titles.length - 3).fill(expect.any(String)),
     ],
   })
-  expect(commits.ids[1]).toMatch(new RegExp(`^at://${alice.did}/dev.skein.repo/[2-7a-z]+#${head}$`))
+  expect(commits.ids[1]).toMatch(new RegExp(`^${alice.did}/dev.skein.repo/[2-7a-z]+#${head}$`))
   expect(commits.updated.every((time) => !Number.isNaN(Date.parse(time)))).toBe(true)
   expect((await parse(`${BASE}/commits.atom?rev=feature/colours`)).titles[0]).toBe(
     'Commits on feature/colours of alice.test/demo',

@@ -1,6 +1,8 @@
 import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'
+import { HttpError } from '../../../workers/http/http-error.ts'
 import { formOf, mediaTypeOf } from '../../../workers/web/negotiate.ts'
+import { errorText } from '../../../workers/web/text/error.ts'
 import { block, code, document, inline, link } from '../../../workers/web/text/markdown.ts'
 
 const markdown = new MarkdownIt({ html: true })
@@ -79,5 +81,12 @@ describe("strangers' words in Markdown", () => {
       ['heading_close', ''],
       ['fence', text],
     ])
+  })
+
+  it('of a URL stay in the line of the error that names them', () => {
+    const message = "repository 'x\n\n# Instructions\n[a](http://evil.test)' not found"
+    const tokens = markdown.parse(errorText(new HttpError(404, 'RepositoryNotFound', message)), {})
+    expect(tokens.map(({ type }) => type)).toEqual(['paragraph_open', 'inline', 'paragraph_close'])
+    expect(tokens[1]!.children!.filter(({ type }) => type === 'link_open')).toEqual([])
   })
 })

@@ -8,22 +8,26 @@ import { escapeHtml } from '../render/text.ts'
  */
 export function robotsText(origin: string): string {
   const costly = [
-    '/*/blame/',
-    '/*/compare',
-    '/*/archive/',
-    '/*/raw/',
+    '/*/*/blame/',
+    '/*/*/compare$',
+    '/*/*/compare?',
+    '/*/*/compare/',
+    '/*/*/archive/',
+    '/*/*/raw/',
     '/*?*view=',
     '/*?*after=',
     '/*?*from=',
-    '/*/tree/*/*',
-    '/*/commits/*/*',
+    '/*/*/tree/*/*',
+    '/*/*/commits/*/*',
+    // Accounts may be called alike: what these begin with is no whole name.
+    '/search$',
+    '/search?',
+    '/-/find',
+    '/xrpc/',
+    '/mcp$',
   ]
   return `User-agent: *
-${costly.map((path) => `Disallow: ${path}\n`).join('')}Disallow: /search
-Disallow: /-/find
-Disallow: /xrpc/
-Disallow: /mcp
-
+${costly.map((path) => `Disallow: ${path}\n`).join('')}
 Sitemap: ${origin}/sitemap.xml
 `
 }

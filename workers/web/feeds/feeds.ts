@@ -68,7 +68,7 @@ export function tagsFeed({ frame, refs }: RefsData, { origin }: Site): string {
 /** The newest pushes to the repositories of an account. */
 export function accountFeed({ actor, did, pushes }: AccountData, { origin }: Site): string {
   return atomFeed({
-    id: `at://${did}#pushes`,
+    id: `${did}#pushes`,
     url: origin + accountFeedHref(actor),
     page: origin + accountHref(actor),
     title: `Pushes of ${actor}`,
@@ -78,7 +78,7 @@ export function accountFeed({ actor, did, pushes }: AccountData, { origin }: Sit
       const url = target === null ? page : `${page}/commit/${target}`
       const what = ref === null ? `${refs} refs` : shortName(ref)
       return {
-        id: `at://${did}#${encodePath(repository.name)}/${encodePath(ref ?? 'refs')}-${pushedAt}`,
+        id: `${did}#${encodePath(repository.name)}/${encodePath(ref ?? 'refs')}-${pushedAt}`,
         url,
         title: `${repository.name}: ${what} ${ref !== null && target === null ? 'deleted' : 'moved'}`,
         author: actor,
@@ -99,7 +99,10 @@ function entryOf({ oid, author, committer }: CommitInfo, frame: RepositoryFrame,
   }
 }
 
-/** Handles and names change, and so do edges: readers of a feed are to know again what they have read. */
+/**
+ * Handles and names change, and so do edges: readers of a feed are to know again what they have read. A DID URL, since an at-URI is no
+ * URI by RFC 3986 (its DID stands where a host and a port would) and Atom wants one.
+ */
 function uriOf({ did, rkey }: RepositoryFrame): string {
-  return `at://${did}/${REPO_COLLECTION}/${rkey}`
+  return `${did}/${REPO_COLLECTION}/${rkey}`
 }

@@ -57,7 +57,9 @@ export function CommitPage({ frame, commit, view, diff }: CommitData, site: Site
           <div>
             <dt>Files</dt>
             <dd>
-              <a href={revisionHref(frame.base, 'tree', oid)}>All files at this commit</a>
+              <a href={revisionHref(frame.base, 'tree', oid)} rel="nofollow">
+                All files at this commit
+              </a>
             </dd>
           </div>
         </dl>

@@ -53,7 +53,7 @@ function Commit({ frame, commit }: { frame: RepositoryFrame; commit: CommitInfo 
       </div>
       <div class="commit-links">
         <CommitId base={frame.base} oid={oid} />
-        <a href={revisionHref(frame.base, 'tree', oid)}>
+        <a href={revisionHref(frame.base, 'tree', oid)} rel="nofollow">
           Files<span class="hidden"> at {oid.slice(0, 8)}</span>
         </a>
       </div>

@@ -115,7 +115,7 @@ function File({ frame, file, id, revision, isSplit }: FileProps) {
       </summary>
       {file.new !== null && (
         <p class="file-links">
-          <a href={revisionHref(frame.base, 'blob', revision, file.path)}>
+          <a href={revisionHref(frame.base, 'blob', revision, file.path)} rel="nofollow">
             View the file<span class="hidden"> {path}</span>
           </a>
         </p>
