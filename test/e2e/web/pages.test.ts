@@ -184,7 +184,8 @@ test.each(['light', 'dark'] as const)(
     await field.fill('demo')
     await field.press('Shift+Enter')
     await page.waitForURL(`${edge.url}/search?q=demo`)
-    expect(faults).toEqual([])
+    // What was asked for when the page was left is broken off.
+    expect(faults.filter((fault) => !/^failed: .*\/-\/find/.test(fault))).toEqual([])
   },
 )
 

@@ -91,8 +91,15 @@ function open() {
   input.focus()
 }
 
+/** What is still asked is of no use to who leaves. */
+function go(href) {
+  clearTimeout(waiting)
+  asked++
+  location.assign(href)
+}
+
 function results() {
-  location.assign(`/search?${new URLSearchParams({ q: input.value.trim() })}`)
+  go(`/search?${new URLSearchParams({ q: input.value.trim() })}`)
 }
 
 input.addEventListener('input', () => {
@@ -108,12 +115,12 @@ input.addEventListener('keydown', (event) => {
     event.preventDefault()
     const option = list.children[chosen]
     if (event.shiftKey || option === undefined) results()
-    else location.assign(option.dataset.href)
+    else go(option.dataset.href)
   }
 })
 list.addEventListener('click', (event) => {
   const option = event.target instanceof Element ? event.target.closest('[data-href]') : null
-  if (option !== null) location.assign(option.dataset.href)
+  if (option !== null) go(option.dataset.href)
 })
 // A click beside it is one on the dialog itself: what it holds covers it.
 dialog.addEventListener('click', (event) => {
